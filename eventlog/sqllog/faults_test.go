@@ -348,13 +348,17 @@ func TestADatabaseThatLacksCommitsIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			add(t, s, begins("p0"), ends("p0", "text"))
-			server.Save(t)
+			if err := server.Save(); err != nil {
+				t.Fatal(err)
+			}
 			add(t, s, begins("p1"), ends("p1", "text"), begins("p"))
 			shown, err := s.Last(t.Context(), "s")
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.Restore(t)
+			if err := server.Restore(); err != nil {
+				t.Fatal(err)
+			}
 			for _, session := range []string{"s", "new"} {
 				if _, err := s.Append(t.Context(), session, "t", []trace.Event{next}); !errors.Is(err, eventlog.ErrCommitsLost) {
 					t.Errorf("the session %s goes on: %v", session, err)

@@ -74,12 +74,16 @@ func TestAGatewayEndsWhoseDatabaseLacksCommits(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, args...)
 	s.do("POST", "/api/chat", chat("s", "hello"))
-	server.Save(t)
+	if err := server.Save(); err != nil {
+		t.Fatal(err)
+	}
 	s.do("POST", "/api/chat", chat("s", "hello again"))
 	res := s.request("POST", "/api/chat", chat("runs", "slow"))
 	defer res.Body.Close()
 	await(t, bufio.NewReader(res.Body), "text-delta")
-	server.Restore(t)
+	if err := server.Restore(); err != nil {
+		t.Fatal(err)
+	}
 	if status := s.wait(); status != exitFailed || !strings.Contains(s.errors.String(), "the database lacks what this gateway has written") {
 		t.Fatalf("exit status %d\n%s", status, s.errors)
 	}

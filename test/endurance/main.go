@@ -39,7 +39,7 @@ type sizes struct {
 	turns                     int
 	races                     int
 	faults                    int
-	outages                   int             // of PostgreSQL
+	outages, failovers        int             // of PostgreSQL
 	seconds                   int             // second gateways
 	clusters, leases          int             // two gateways on one database, and cuts from it beyond the lease
 	deaths                    int             // of a gateway beside another one
@@ -53,7 +53,7 @@ func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, postgresRounds: 200, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
 		turns: 100_000, races: 10_000, faults: 2,
-		outages: 20, seconds: 20, clusters: 10, leases: 4, deaths: 100, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		outages: 20, failovers: 20, seconds: 20, clusters: 10, leases: 4, deaths: 100, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
@@ -61,7 +61,7 @@ func full() sizes {
 func quick() sizes {
 	return sizes{
 		rounds: 12, perStore: 6, postgresRounds: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
-		outages: 2, seconds: 3, clusters: 1, leases: 1, deaths: 2, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
+		outages: 2, failovers: 1, seconds: 3, clusters: 1, leases: 1, deaths: 2, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
 	}
 }
 
@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.Bool("quick", false, "small sizes, some two minutes")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
-	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, second, rivals, beside, stale, owners, upgrade, deaths, leases, full, read-only, sleeps, stops, faults")
+	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, failovers, second, rivals, beside, stale, owners, upgrade, deaths, leases, full, read-only, sleeps, stops, faults")
 	flags.IntVar(&n.rounds, "kills", n.rounds, "how often the gateway is killed under load and started again")
 	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
 	flags.IntVar(&n.postgresRounds, "postgres-kills", n.postgresRounds, "the same with the log in PostgreSQL (needs PostgreSQL); 0: never")
@@ -98,6 +98,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.IntVar(&n.turns, "turns", n.turns, "turns of the demo agent before what is left of them is counted")
 	flags.IntVar(&n.races, "races", n.races, "how often eight answers race for one request (needs Go); 0: never")
 	flags.IntVar(&n.outages, "outages", n.outages, "how often PostgreSQL is killed under load (needs PostgreSQL); 0: never")
+	flags.IntVar(&n.failovers, "failovers", n.failovers, "how often PostgreSQL loses what it has confirmed (needs PostgreSQL); 0: never")
 	flags.IntVar(&n.seconds, "seconds", n.seconds, "how often a second gateway tries to use the first one's sessions; 0: never")
 	flags.IntVar(&n.clusters, "clusters", n.clusters, "how often each row with two gateways on one PostgreSQL is tried; 0: never")
 	flags.IntVar(&n.leases, "leases", n.leases, "how often a gateway is cut off from PostgreSQL beyond its lease; 0: never")
@@ -218,6 +219,7 @@ func (b *bench) trials(n sizes) []trial {
 		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *results) error { return b.turns(ctx, n.turns, n.steady, c) }},
 		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *results) error { return b.races(ctx, n.races, c) }},
 		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *results) error { return b.outages(ctx, n.outages, c) }},
+		{"failovers", "PostgreSQL without its newest commits", n.failovers > 0, func(ctx context.Context, c *results) error { return b.failovers(ctx, n.failovers, c) }},
 		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *results) error { return b.seconds(ctx, n.seconds, c) }},
 		{"rivals", "a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *results) error { return b.rivals(ctx, 10*n.seconds, c) }},
 	}, append(b.clusterTrials(n), b.systemTrials(n)...)...)

@@ -239,24 +239,23 @@ func (s *Server) Revive() error {
 }
 
 // Save ends the server, keeps a copy of its files, and starts it again.
-func (s *Server) Save(t testing.TB) { t.Helper(); s.replace(t, s.saved(), s.data()) }
+func (s *Server) Save() error { return s.replace(s.saved(), s.data()) }
 
 // Restore puts the copy in the place of the files: the server lacks what it has committed since, like a standby that did not have it.
-func (s *Server) Restore(t testing.TB) { t.Helper(); s.replace(t, s.data(), s.saved()) }
+func (s *Server) Restore() error { return s.replace(s.data(), s.saved()) }
 
 func (s *Server) saved() string { return filepath.Join(s.dir, "saved") }
 
-func (s *Server) replace(t testing.TB, to, from string) {
-	t.Helper()
+func (s *Server) replace(to, from string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.end()
 	for _, c := range []*exec.Cmd{s.command("rm", "-rf", to), s.command("cp", "-a", from, to)} {
 		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v %s", c, err, out)
+			return fmt.Errorf("%s: %w: %s", c, err, out)
 		}
 	}
-	check(t, s.start())
+	return s.start()
 }
 
 // Stop ends the server and removes its files.
