@@ -97,7 +97,7 @@ type Checked interface {
 // Reasons why a store must not go on.
 var (
 	ErrCommitsLost = errors.New("the database lacks what this gateway has written and the database has confirmed, as after a fail-over to a server that did not have it yet: start the gateway again, and it goes on with what is there")
-	ErrCopied      = errors.New("another process with the name of this gateway has begun on the database, so that its data directory is a copy of this one's: give each gateway an empty data directory of its own, and start this one again")
+	ErrCopied      = errors.New("another gateway with the name of this one runs on the database, because one of their data directories is a copy of the other: give one of them an empty data directory of its own, and start it again")
 )
 
 // Unusable is that of the store, nil if the store is not Checked.

@@ -110,9 +110,6 @@ func (s *Store) register(ctx context.Context) error {
 		err = s.putRow(ctx, tx)
 	}
 	if err == nil {
-		err = s.putMark(ctx, tx)
-	}
-	if err == nil {
 		err = tx.Commit()
 	}
 	if err != nil {
@@ -142,6 +139,9 @@ func (s *Store) keepRow() {
 		case <-s.open.Done():
 			return
 		case <-again.C:
+		}
+		if s.ended() != nil { // others may take the sessions
+			return
 		}
 		connected := s.db.present != nil && s.db.present.conn != nil
 		err := s.beat(o)
@@ -194,10 +194,10 @@ func (s *Store) renew(ctx context.Context, on rowSession) error {
 		s.renewed.Store(at)
 		return nil
 	}
-	if n == 0 {
+	if err = s.do(s.comeBack()); err == nil && n == 0 { //nolint:contextcheck // the writer has its own
 		s.opts.Logger.Warn("other gateways have taken this one for dead, because it did not renew its lease in time: sessions that they have taken are lost here")
 	}
-	return s.do(s.comeBack()) //nolint:contextcheck // the writer has its own
+	return err
 }
 
 // comeBack renews a lease that was over, or a row that others have called dead. Sessions that they have taken in between
@@ -208,7 +208,10 @@ func (s *Store) comeBack() *op {
 	return &op{
 		do: func(ctx context.Context, tx *sql.Tx) (err error) {
 			at = s.uptime()
-			if err = s.putRow(ctx, tx); err != nil {
+			if err = s.checkName(ctx, tx); err == nil {
+				err = s.putRow(ctx, tx)
+			}
+			if err != nil {
 				return err
 			}
 			kept, err = owners(tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE owner = $1`, s.owner))

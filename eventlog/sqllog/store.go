@@ -44,9 +44,8 @@ type Store struct {
 	others  others
 	died    chan struct{} // has one when another gateway has died
 
-	mark      int64 // of the newest commit that was counted; the writer's, as what follows
-	counted   int64 // how many connections had been made before that
-	unsynced  unsynced
+	unsynced  unsynced // the writer's, as what follows
+	witness   witness
 	unusable  chan struct{} // closed when the store must not go on
 	reason    error         // of that; set before
 	awaySince time.Time     // when the database went away; zero: it is there

@@ -8,24 +8,28 @@ const mostUnsynced = 1 << 20
 
 // unsynced is what was committed since the last commit that the disk has.
 type unsynced struct {
-	ops   []*op
-	bytes int
+	ops         []*op
+	bytes       int
+	connections int64 // that had been made before
 }
 
 // again returns the ops if the next transaction is to write them once more and sync them: when the server may have been started anew,
 // or when they are too many bytes to keep. Else nil.
-func (u *unsynced) again(fresh bool) []*op {
-	if !fresh && u.bytes <= mostUnsynced {
+func (u *unsynced) again(connections int64) []*op {
+	if u.connections == connections && u.bytes <= mostUnsynced {
 		return nil
 	}
 	return u.ops
 }
 
 // keep takes the ops of a commit.
-func (u *unsynced) keep(ops []*op, synced bool) {
+func (u *unsynced) keep(ops []*op, synced bool, connections int64) {
 	if synced {
 		u.ops, u.bytes = nil, 0
 		return
+	}
+	if u.ops == nil {
+		u.connections = connections
 	}
 	for _, o := range ops {
 		if o.rows != nil || o.lazy && o.se != nil {

@@ -8,33 +8,47 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
-// This file finds out that the store must not go on. Each synced commit counts one up in the gateway's row of marks, and finds there the
-// number of the commit before, unless PostgreSQL lacks commits that it has confirmed. After a new connection the next commit is synced,
-// so that nothing is written on top of what is missing. The row is gone if another process with this gateway's name has begun.
+// This file finds out that the store must not go on.
 
-// putMark begins to count. The rows of earlier processes of this gateway go, and those of gateways that have died long ago.
-func (s *Store) putMark(ctx context.Context, tx *sql.Tx) error {
-	_, err := s.db.exec(ctx, tx, `DELETE FROM marks WHERE gateway NOT IN (SELECT id FROM gateways)`)
-	if err == nil {
-		_, err = s.db.exec(ctx, tx, `INSERT INTO marks (gateway, mark) VALUES ($1, 0)`, s.owner)
+// witness is the newest record that the disk has, as far as the writer knows. A server that lacks commits which it has confirmed lacks
+// the newest ones: with the witness all that was committed before it is there.
+type witness struct {
+	session     string
+	seq         uint64
+	connections int64 // that had been made when it was there last
+}
+
+// see takes the newest record of a commit that was synced.
+func (w *witness) see(ops []*op) {
+	for _, o := range ops {
+		if n := len(o.rows); n > 0 {
+			w.session, w.seq = o.se.id, o.rows[n-1].seq
+		}
+	}
+}
+
+// checkWitness looks for the witness in the database. A deletion may have removed it.
+func (s *Store) checkWitness(ctx context.Context, tx *sql.Tx) error {
+	if s.witness.seq == 0 {
+		return nil
+	}
+	var there bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE session = $1 AND seq = $2) OR EXISTS (SELECT 1 FROM places WHERE session = $1 AND deleted_through >= $2)`,
+		s.witness.session, int64(s.witness.seq)).Scan(&there) //nolint:gosec // no session has 2^63 records
+	if err == nil && !there {
+		return eventlog.ErrCommitsLost
 	}
 	return err
 }
 
-// countCommit counts the transaction. The row may have its number already, if the try before was committed and its answer was lost.
-func (s *Store) countCommit(ctx context.Context, tx *sql.Tx) error {
-	n, err := s.db.exec(ctx, tx, `UPDATE marks SET mark = $2 WHERE gateway = $1 AND mark IN ($2 - 1, $2)`, s.owner, s.mark+1)
-	if err != nil || n != 0 {
-		return err
-	}
+// checkName returns ErrCopied if another process with the name of this gateway runs.
+func (s *Store) checkName(ctx context.Context, tx *sql.Tx) error {
 	var copied bool
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM gateways WHERE name = $1 AND id <> $2)`, s.gateway, s.owner).Scan(&copied); err != nil {
-		return err
-	}
-	if copied {
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM gateways g WHERE g.name = $1 AND g.id <> $2 AND `+s.db.runs()+`)`, s.gateway, s.owner).Scan(&copied)
+	if err == nil && copied {
 		return eventlog.ErrCopied
 	}
-	return eventlog.ErrCommitsLost
+	return err
 }
 
 // giveUp ends the work of the store if the error says that it must not go on. Only the writer calls it.
@@ -42,6 +56,7 @@ func (s *Store) giveUp(err error) bool {
 	if !errors.Is(err, eventlog.ErrCommitsLost) && !errors.Is(err, eventlog.ErrCopied) {
 		return false
 	}
+	s.opts.Logger.Error("the log takes nothing more", "error", err)
 	s.reason = err
 	close(s.unusable)
 	return true

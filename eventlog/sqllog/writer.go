@@ -164,9 +164,8 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	defer cancel()
 	connections := s.db.connections.Load()
 	tx, err := s.db.begin(ctx, sync)
-	fresh := s.counted != s.db.connections.Load()
-	again := s.unsynced.again(fresh)
-	if err == nil && !sync && (fresh && !s.db.exclusive || again != nil) {
+	again := s.unsynced.again(s.db.connections.Load())
+	if err == nil && again != nil && !sync {
 		_ = tx.Rollback()
 		sync = true
 		tx, err = s.db.begin(ctx, sync)
@@ -174,8 +173,8 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sync && !s.db.exclusive {
-		if err := s.countCommit(ctx, tx); err != nil {
+	if s.witness.connections != s.db.connections.Load() {
+		if err := s.checkWitness(ctx, tx); err != nil {
 			return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 		}
 	}
@@ -191,11 +190,11 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	if sync && !s.db.exclusive {
-		s.mark++
-		s.counted = connections
+	written := slices.DeleteFunc(writing, func(o *op) bool { return refused[o.se] != nil })
+	if s.witness.connections = connections; sync {
+		s.witness.see(written)
 	}
-	s.unsynced.keep(slices.DeleteFunc(writing, func(o *op) bool { return refused[o.se] != nil }), sync || s.db.exclusive)
+	s.unsynced.keep(written, sync || s.db.exclusive, connections)
 	s.sayBack()
 	for se, p := range moved {
 		se.place = p

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -96,5 +98,24 @@ func TestAGatewayEndsWhoseDatabaseLacksCommits(t *testing.T) {
 	}
 	if _, trace := s.do("GET", "/api/sessions/s/trace", ""); !strings.Contains(trace, "go on") || strings.Contains(trace, "damaged") {
 		t.Errorf("the trace: %s", trace)
+	}
+}
+
+// Of two gateways whose data directories are copies, the first ends when the second begins, and is not started again by systemd.
+func TestAGatewayEndsWhoseDataDirectoryIsACopy(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	url, data, other := server.Database(t), t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	first := startServer(t, data, "--db", url)
+	if err := os.CopyFS(other, os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	second := startServer(t, other, "--db", url)
+	if status := first.wait(); status != exitUsage || !strings.Contains(first.errors.String(), "another gateway with the name of this one runs on the database") {
+		t.Errorf("exit status %d\n%s", status, first.errors)
+	}
+	if status, stream := second.do("POST", "/api/chat", chat("s", "hello")); status != http.StatusOK || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+		t.Errorf("the second one: %d %s", status, stream)
 	}
 }

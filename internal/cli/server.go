@@ -162,7 +162,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	}
 	if s.node != nil {
 		if err := s.node.Announce(ctx, others.address); err != nil {
-			return err
+			at, once := context.WithCancel(context.WithoutCancel(ctx))
+			once()
+			return errors.Join(err, s.hub.Close(at))
 		}
 	}
 	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
@@ -213,7 +215,10 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	case err = <-failed:
 		err = fmt.Errorf("serve: %w", err)
 	case <-s.log.Unusable():
-		err = fmt.Errorf("serve: %w", s.log.Reachable())
+		s.drain = 0 // nothing more comes on record
+		if err = s.log.Reachable(); errors.Is(err, eventlog.ErrCopied) {
+			err = usage("serve: %w", err) // another start would end the other one
+		}
 	case <-ctx.Done():
 		logger.Info("stopping: running turns have a moment to finish", "seconds", s.drain.Seconds())
 	}

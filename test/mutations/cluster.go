@@ -25,11 +25,15 @@ func clusterPromises() []mutation {
 		},
 		{
 			name: "a gateway goes on without what it has written", promise: survive, file: "eventlog/sqllog/unusable.go",
-			text: "mark IN ($2 - 1, $2)", other: "mark <= $2", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
+			text: "if err == nil && !there {", other: "if err != nil && !there {", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
 		},
 		{
-			name: "the first commit on a new connection is not counted", promise: survive, file: "eventlog/sqllog/writer.go",
-			text: "(fresh && !s.db.exclusive || again != nil)", other: "again != nil", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
+			name: "a deletion counts as a loss", promise: survive, file: "eventlog/sqllog/unusable.go",
+			text: "deleted_through >= $2)`", other: "deleted_through > $2 + 1000000000)`", tests: "TestADeletedSession", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "two gateways have one name", promise: oneWriter, file: "eventlog/sqllog/gateways.go",
+			text: "if err = s.checkName(ctx, tx); err == nil {", other: "if err == nil {", tests: "TestAGatewayWhoseDataDirectory", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "a gateway does not end when its store must not go on", promise: survive, file: "internal/cli/server.go",
@@ -57,7 +61,7 @@ func clusterPromises() []mutation {
 		},
 		{
 			name: "what PostgreSQL has forgotten is not written again", promise: anyGateway, file: "eventlog/sqllog/unsynced.go",
-			text: "!fresh && ", other: "", tests: "TestARecordThatPostgreSQLForgets", packages: []string{"./eventlog/sqllog"},
+			text: "u.connections == connections &&", other: "", tests: "TestARecordThatPostgreSQLForgets", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "an agent begins elsewhere without its memory", promise: anyGateway, file: "session/home.go",
