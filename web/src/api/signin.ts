@@ -4,7 +4,8 @@ import { fetchOver } from './streams';
 
 const HEADER = 'X-Tributary-Page',
   KEY = 'tributary-page',
-  ATTEMPT = 'tributary-attempt';
+  ATTEMPT = 'tributary-attempt',
+  SECRET = 'tributary-secret'; // while it is being looked at
 
 export interface Me {
   user: { id: string; name: string; role: string } | null;
@@ -94,22 +95,28 @@ export async function me(): Promise<Me | null> {
 
 /**
  * Takes the secret out of the address, if this is the first page after signing in, and goes back to the place that was opened before. A
- * secret that opens nothing is not taken.
+ * secret that opens nothing is not taken. One that is being looked at waits in the tab, for whoever loads the page again meanwhile.
  */
 export async function adopt() {
+  const secret = fromAddress() ?? tab.get(SECRET);
+  if (!secret) return;
+  tab.set(SECRET, secret);
+  if ((await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
+  tab.set(SECRET, '');
+}
+
+function fromAddress(): string | null {
   const params = new URLSearchParams(location.hash.slice(1));
   const secret = params.get('page'),
     attempt = params.get('for');
-  if (!secret) return;
+  if (!secret) return null;
   const [mine, back = ''] = tab.get(ATTEMPT).split(' ');
   const ours = attempt !== null && attempt === mine;
   const at = params.get('at') ?? ''; // of an address with a token
-  const somebodyElses = attempt !== null && !ours;
-  // Whoever loads the page again meanwhile still has the secret in the address.
-  if (!somebodyElses && (await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
   if (ours) history.replaceState(null, '', location.pathname + back);
   else history.replaceState(null, '', location.pathname + location.search + (attempt === null && at.startsWith('#') ? at : ''));
   tab.set(ATTEMPT, '');
+  return attempt === null || ours ? secret : null; // else it is somebody else's attempt to sign in
 }
 
 /** Goes to the sign-in service, and comes back to the same session. */

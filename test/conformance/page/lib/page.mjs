@@ -45,9 +45,15 @@ const CHEAPER =
     ? []
     : ['--js-flags=--no-maglev --no-turbofan', '--enable-features=NetworkServiceInProcess2', '--in-process-gpu'];
 
-/** whole: with notifications. sites: each site has a process of its own, as in the whole Chromium, so that the frame of another one is a target for axe-core. */
-export const launch = ({ whole = false, sites = false } = {}) =>
-  chromium.launch(whole ? inChromium(...CHEAPER) : inHeadlessChromium(...CHEAPER, ...(sites ? ['--site-per-process'] : [])));
+/**
+ * whole: with notifications. sites: each site has a process of its own, as in the whole Chromium, so that the frame of another one is a target for axe-core.
+ * Chromium has crashed while it started, once in some hundred starts (Segmentation fault), and then gets a second try.
+ */
+export const launch = ({ whole = false, sites = false } = {}) => {
+  const start = () =>
+    chromium.launch(whole ? inChromium(...CHEAPER) : inHeadlessChromium(...CHEAPER, ...(sites ? ['--site-per-process'] : [])));
+  return start().catch(start);
+};
 
 /**
  * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
