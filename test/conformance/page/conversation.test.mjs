@@ -267,13 +267,18 @@ describe('trouble', () => {
       page = await open(wire);
     await page.say('hello');
     await over(page);
+    const told = await glimpse(page, '[role=alert]', 'The gateway cannot be reached.'),
+      draft = () => page.getByRole('textbox', { name: 'Your message' }).inputValue();
     wire.cut();
     await page.say('tool');
-    await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
-    await until('it is a draft again', async () => (await page.getByRole('textbox', { name: 'Your message' }).inputValue()) === 'tool');
+    await told();
+    await until('it is a draft again', async () => (await draft()) === 'tool');
     wire.mend();
-    await page.getByRole('button', { name: /^Send/ }).click();
-    await page.getByText('The file says').waitFor();
+    await until('a click has sent it', async () => {
+      // Chromium may use a connection for it that it has opened while the wire was cut. Then it is a draft again.
+      if ((await draft()) === 'tool') await page.getByRole('button', { name: /^Send/ }).click();
+      return (await page.getByText('The file says').count()) > 0;
+    });
     assert.equal(await page.locator('article.user').count(), 2);
     await page.leave();
   });

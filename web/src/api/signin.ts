@@ -73,24 +73,20 @@ export const carry = (by: typeof fetch) => {
   carrier = by;
 };
 
-async function meBy(carry: typeof fetch): Promise<Me | null> {
-  try {
-    const res = await carry('/auth/me', { signal: soon() });
-    return res.ok ? ((await res.json()) as Me) : null;
-  } catch {
-    return null;
-  }
-}
-
 /** A sign-in or a sign-out takes moments: after 45 s nothing comes any more. */
 const soon = () => AbortSignal.timeout(45_000);
 
 let last = ''; // the person whom this page belongs to
 
 export async function me(): Promise<Me | null> {
-  const who = await meBy(ask);
-  if (who?.user) last = who.user.id;
-  return who;
+  try {
+    const res = await ask('/auth/me', { signal: soon() }),
+      who = res.ok ? ((await res.json()) as Me) : null;
+    if (who?.user) last = who.user.id;
+    return who;
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -101,8 +97,13 @@ export async function adopt() {
   const secret = fromAddress() ?? tab.get(SECRET);
   if (!secret) return;
   tab.set(SECRET, secret);
-  if ((await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
-  tab.set(SECRET, '');
+  try {
+    const res = await fetch('/auth/me', withSecret({ signal: soon() }, secret));
+    if (res.ok && ((await res.json()) as Me).user) local.set(KEY, secret);
+    tab.set(SECRET, '');
+  } catch {
+    /* the page is being loaded again, or the gateway is away: the next load looks again */
+  }
 }
 
 function fromAddress(): string | null {
