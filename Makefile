@@ -134,7 +134,7 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./internal/cli ./eventlog/sqllog ./test/e2e/... ./... # the longest first
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./internal/cli ./eventlog/sqllog ./session ./test/e2e/... ./... # the longest first
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
