@@ -254,6 +254,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await page.locator('textarea').fill('hello');
       await page.keyboard.press('Enter');
       await page.waitForURL(url => url.hash.includes('/s/'));
+      await page.getByText('I am the demo agent').first().waitFor(); // the gateway has the session
       const opens = secret =>
         page.evaluate(
           ([host, secret]) =>
