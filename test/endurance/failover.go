@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// failovers loads a gateway, keeps a copy of PostgreSQL's files, and puts it in their place while the gateway is under load again, round by
-// round: a fail-over to a standby that lags behind. The gateway ends by itself, and says so. Its next start has all that was there at the copy.
+// failovers loads a gateway, keeps a copy of PostgreSQL's files, and puts it in their place while the gateway is under load again. That is
+// a fail-over to a standby that lags behind. The gateway ends by itself, and says so. Its next start has all that was there at the copy.
 func (b *bench) failovers(ctx context.Context, rounds int, t *results) error {
 	start, err := b.onPostgres(ctx, "failovers")
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *bench) failovers(ctx context.Context, rounds int, t *results) error {
 	return nil
 }
 
-// failOver restores the copy while clients prompt the gateway, and waits for the gateway's end. What they see from now on may be lost.
+// failOver restores the copy while clients prompt the gateway, and waits for the gateway's end. The database may lose all that they see.
 func (b *bench) failOver(ctx context.Context, g *gateway, t *results) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
