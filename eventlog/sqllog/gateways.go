@@ -140,7 +140,7 @@ func (s *Store) keepRow() {
 			return
 		case <-again.C:
 		}
-		if s.ended() != nil { // others may take the sessions
+		if s.whyUnusable() != nil { // others may take the sessions
 			return
 		}
 		connected := s.db.present != nil && s.db.present.conn != nil

@@ -117,7 +117,7 @@ func (s *Store) releaseAll() error {
 	var err error
 	for _, o := range ops {
 		<-o.done
-		if o.err != nil && err == nil && !errors.Is(o.err, eventlog.ErrNotOwner) && s.ended() == nil {
+		if o.err != nil && err == nil && !errors.Is(o.err, eventlog.ErrNotOwner) && s.whyUnusable() == nil {
 			err = errors.Join(errors.New("the log is not closed in order"), o.err)
 		}
 	}

@@ -147,7 +147,7 @@ func (s *Store) keepPresent() {
 
 // Reachable implements eventlog.Checked.
 func (s *Store) Reachable() error {
-	if err := s.ended(); err != nil || s.db.present == nil {
+	if err := s.whyUnusable(); err != nil || s.db.present == nil {
 		return err
 	}
 	s.db.present.mu.Lock()

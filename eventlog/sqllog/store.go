@@ -44,12 +44,12 @@ type Store struct {
 	others  others
 	died    chan struct{} // has one when another gateway has died
 
-	unsynced  unsynced // the writer's, as what follows
-	witness   witness
-	unusable  chan struct{} // closed when the store must not go on
-	reason    error         // of that; set before
-	awaySince time.Time     // when the database went away; zero: it is there
-	awaySaid  time.Time     // when that was logged last
+	unsynced     unsynced // the writer's, as what follows
+	newestSynced syncedRecord
+	unusable     chan struct{} // closed when the store must not go on
+	reason       error         // of that; set before
+	awaySince    time.Time     // when the database went away; zero: it is there
+	awaySaid     time.Time     // when that was logged last
 
 	checkpointing sync.Mutex  // held while checkpoints are collected; taken first
 	awaited       atomic.Bool // checkpointer runs

@@ -13,8 +13,8 @@ type unsynced struct {
 	connections int64 // that had been made before
 }
 
-// again returns the ops if the next transaction is to write them once more and sync them: when the server may have been started anew,
-// or when they are too many bytes to keep. Else nil.
+// again returns the ops that the next transaction writes once more, and syncs. The server may have been started anew, or they are too
+// many bytes to keep. Otherwise there are none.
 func (u *unsynced) again(connections int64) []*op {
 	if u.connections == connections && u.bytes <= mostUnsynced {
 		return nil

@@ -67,7 +67,7 @@ func (s *Store) write(ops []*op) {
 	pause := firstPause
 	for len(ops) > 0 {
 		var verdicts []error
-		err := s.ended()
+		err := s.whyUnusable()
 		if err == nil {
 			verdicts, err = s.commit(ops)
 		}
@@ -77,7 +77,7 @@ func (s *Store) write(ops []*op) {
 				o.complete(s, verdicts[i])
 			}
 			return
-		case s.ended() != nil, s.giveUp(err):
+		case s.whyUnusable() != nil, s.becomeUnusable(err):
 			for _, o := range ops {
 				o.complete(s, err)
 			}
@@ -173,8 +173,8 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.witness.connections != s.db.connections.Load() {
-		if err := s.checkWitness(ctx, tx); err != nil {
+	if s.newestSynced.connections != s.db.connections.Load() {
+		if err := s.checkNewestSynced(ctx, tx); err != nil {
 			return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 		}
 	}
@@ -191,8 +191,8 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 	}
 	written := slices.DeleteFunc(writing, func(o *op) bool { return refused[o.se] != nil })
-	if s.witness.connections = connections; sync {
-		s.witness.see(written)
+	if s.newestSynced.connections = connections; sync {
+		s.newestSynced.keep(written)
 	}
 	s.unsynced.keep(written, sync || s.db.exclusive, connections)
 	s.sayBack()

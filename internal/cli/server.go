@@ -217,7 +217,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	case <-s.log.Unusable():
 		s.drain = 0 // nothing more comes on record
 		if err = s.log.Reachable(); errors.Is(err, eventlog.ErrCopied) {
-			err = usage("serve: %w", err) // another start would end the other one
+			err = usage("%w", err) // another start would end the other one
 		}
 	case <-ctx.Done():
 		logger.Info("stopping: running turns have a moment to finish", "seconds", s.drain.Seconds())
