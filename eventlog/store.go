@@ -55,13 +55,9 @@ type Store interface {
 	Last(ctx context.Context, session string) (uint64, error)
 
 	// Delete forgets a session: its entry and its records, all of them or none. Numbers
-	// are never used twice within an epoch: a session that is written to again goes
-	// on counting, so that an old cursor never meets another life's records.
+	// are never used twice: a session that is written to again goes
+	// on counting, so that an old position never meets other records.
 	Delete(ctx context.Context, session string) error
-
-	// Epoch names the life of the store, so that a cursor of another store is
-	// recognised as stale.
-	Epoch() string
 
 	Registry
 	Exports

@@ -2,7 +2,6 @@ package memlog
 
 import (
 	"context"
-	"crypto/rand"
 	"iter"
 	"slices"
 	"sort"
@@ -14,8 +13,6 @@ import (
 
 // Store keeps records in memory. Make one with New.
 type Store struct {
-	epoch string
-
 	mu       sync.RWMutex
 	closed   bool
 	sessions map[string]*session
@@ -37,7 +34,7 @@ type session struct {
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}, exports: map[string]map[string]uint64{}}
+	return &Store{sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}, exports: map[string]map[string]uint64{}}
 }
 
 // whileOpen calls do with the lock, or with s.mu.RLocker() if it only reads.
@@ -214,9 +211,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 	})
 }
-
-// Epoch implements eventlog.Store: every New is a new life.
-func (s *Store) Epoch() string { return s.epoch }
 
 // Close implements eventlog.Store.
 func (s *Store) Close() error {

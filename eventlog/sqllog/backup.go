@@ -2,7 +2,6 @@ package sqllog
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,7 +10,7 @@ import (
 )
 
 // CopySQLite writes a consistent copy of an SQLite database of a gateway to a new file, which only
-// this user may read. The gateway may run: nobody waits for the copy. A copy of a log has another epoch.
+// this user may read. The gateway may run: nobody waits for the copy. A gateway that starts with the copy of a log begins its numbers anew.
 func CopySQLite(ctx context.Context, from, to string) (err error) {
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -28,9 +27,9 @@ func CopySQLite(ctx context.Context, from, to string) (err error) {
 	if err := execute(ctx, dsn(from, "mode=ro"), `VACUUM INTO ?`, to); err != nil {
 		return err
 	}
-	if filepath.Base(from) == databaseFile { // a new life begins when the copy is restored
-		if err := execute(ctx, dsn(to, "_pragma=synchronous(OFF)"), `UPDATE store SET epoch = $1`, epoch()); err != nil {
-			return fmt.Errorf("name the copy: %w", err)
+	if filepath.Base(from) == databaseFile {
+		if err := execute(ctx, dsn(to, "_pragma=synchronous(OFF)"), `UPDATE store SET numbers_from = -1`); err != nil {
+			return fmt.Errorf("mark the copy: %w", err)
 		}
 	}
 	if f, err = os.OpenFile(to, os.O_RDWR, 0); err != nil {
@@ -47,10 +46,4 @@ func execute(ctx context.Context, source, statement string, args ...any) error {
 	}
 	_, err = d.ExecContext(ctx, statement, args...)
 	return errors.Join(err, d.Close())
-}
-
-// epoch is a new name for the life of a store.
-func epoch() string {
-	const enough = 8
-	return rand.Text()[:enough]
 }

@@ -35,7 +35,12 @@ func stops() trace.Event {
 
 func add(t testing.TB, s eventlog.Store, events ...trace.Event) uint64 {
 	t.Helper()
-	last, err := s.Append(t.Context(), "s", "t", events)
+	return addTo(t, s, "s", events...)
+}
+
+func addTo(t testing.TB, s eventlog.Store, session string, events ...trace.Event) uint64 {
+	t.Helper()
+	last, err := s.Append(t.Context(), session, "t", events)
 	if err != nil {
 		t.Fatal(err)
 	}

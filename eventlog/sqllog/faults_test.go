@@ -348,9 +348,19 @@ func TestADatabaseThatLacksCommitsIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			add(t, s, begins("p0"), ends("p0", "text"))
+			// passed has no owner, neither in what is saved nor in what is lost.
+			other := o
+			other.Dir = t.TempDir()
+			appendElsewhere := func() uint64 {
+				second := open(t, other)
+				defer second.Close()
+				return addTo(t, second, "passed", batch(0)...)
+			}
+			appendElsewhere()
 			if err := server.Save(); err != nil {
 				t.Fatal(err)
 			}
+			lost := map[string]uint64{"passed": appendElsewhere(), "made": addTo(t, s, "made", batch(0)...)}
 			add(t, s, begins("p1"), ends("p1", "text"), begins("p"))
 			shown, err := s.Last(t.Context(), "s")
 			if err != nil {
@@ -379,6 +389,11 @@ func TestADatabaseThatLacksCommitsIsNoticed(t *testing.T) {
 			checkBatches(t, s, "s", 1)
 			if last := add(t, s, begins("p1"), ends("p1", "text")); last <= shown+2 {
 				t.Errorf("numbers up to %d were shown, and are given again: %d", shown, last)
+			}
+			for session, shown := range lost {
+				if first := addTo(t, s, session, batch(1)...) - uint64(len(batch(1))) + 1; first <= shown {
+					t.Errorf("the session %s gives %d again, and numbers up to %d were shown", session, first, shown)
+				}
 			}
 			checkBatches(t, s, "s", 2)
 			if d := s.Damage(); len(d.Sessions) > 0 {

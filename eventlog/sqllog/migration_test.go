@@ -24,7 +24,7 @@ import (
 // step6 are the statements that bring the records of a database back to the sixth step of the schema, and step1 from there
 // to the first.
 const (
-	step6 = `DROP TABLE gateways; ALTER TABLE places ADD COLUMN lease_until bigint NOT NULL DEFAULT 0;
+	step6 = `ALTER TABLE store DROP COLUMN numbers_from; DROP TABLE gateways; ALTER TABLE places ADD COLUMN lease_until bigint NOT NULL DEFAULT 0;
 	DROP VIEW trace; ALTER TABLE records DROP COLUMN id; ALTER TABLE records DROP COLUMN parent; ALTER TABLE records DROP COLUMN actor;
 	ALTER TABLE records DROP COLUMN ns;
 	DELETE FROM goose_db_version WHERE version_id > 7`

@@ -26,6 +26,7 @@ type standing struct {
 	alive                 bool // the owner runs
 	peopled               bool // it has members
 	durable, checkpointed uint64
+	numbersFrom           uint64 // of the store
 }
 
 // ownership is who may write to a session.
@@ -69,13 +70,13 @@ func scanPlace(scan func(...any) error, others ...any) (p place, err error) {
 // or one that cannot be trusted, is damaged: its records may be deleted ones.
 func (s *Store) stands(ctx context.Context, id string) (now standing, err error) {
 	var owner str
-	var term, durable, checkpointed num
+	var term, durable, checkpointed, from num
 	now.place, err = scanPlace(s.db.read.QueryRowContext(ctx, `SELECT COALESCE(p.session, $1), COALESCE(last, 0), COALESCE(deleted_through, 0), COALESCE(registered, 0), COALESCE(sum, $2),
 			COALESCE(owner, ''), COALESCE(term, 0), EXISTS (SELECT 1 FROM gateways g WHERE g.id = p.owner AND `+s.db.runs()+`), newest, kept,
-			EXISTS (SELECT 1 FROM members WHERE session = $1)
+			EXISTS (SELECT 1 FROM members WHERE session = $1), (SELECT max(numbers_from) FROM store)
 		FROM (SELECT COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0) AS newest, COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0) AS kept) AS numbers
-		LEFT JOIN places p ON p.session = $1`, id, place{session: id}.sum()).Scan, &owner, &term, &now.alive, &durable, &checkpointed, &now.peopled)
-	now.owner, now.term, now.durable, now.checkpointed = string(owner), int64(term), durable.seq(), checkpointed.seq()
+		LEFT JOIN places p ON p.session = $1`, id, place{session: id}.sum()).Scan, &owner, &term, &now.alive, &durable, &checkpointed, &now.peopled, &from)
+	now.owner, now.term, now.durable, now.checkpointed, now.numbersFrom = string(owner), int64(term), durable.seq(), checkpointed.seq(), from.seq()
 	if err == nil && (now.session == "" || term == 0 && (durable+checkpointed != 0 || now.peopled)) {
 		return now, s.damage(id, "what says which of its records count")
 	}

@@ -144,6 +144,7 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if now.owner != "" {
 		se.last += skipped
 	}
+	se.last = max(se.last, now.numbersFrom)
 	se.live.stored = se.last
 	s.resize(se, func(live *liveBuffer) {
 		for _, r := range open {

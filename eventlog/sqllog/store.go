@@ -20,7 +20,6 @@ type Store struct {
 	opts    Options
 	db      *db
 	lock    dirLock
-	epoch   string
 	gateway string // stays the same over restarts
 	owner   string // of this process
 
@@ -124,7 +123,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.readEpoch(ctx, lost); err != nil {
+	if err := s.noteStart(ctx, lost); err != nil {
 		return s.db.sentence(err)
 	}
 	if err := s.register(ctx); err != nil {
@@ -140,28 +139,29 @@ func (s *Store) firstEdition() {
 	}
 }
 
-// readEpoch reads the name of the store's life, and begins a new one if commits were lost:
-// their numbers may be given again. It writes at each start, so that there is a journal.
-func (s *Store) readEpoch(ctx context.Context, lost bool) error {
+// noteStart writes at each start, so that there is a journal. It begins numbers anew in a copy that was restored, and if commits were lost.
+func (s *Store) noteStart(ctx context.Context, lost bool) error {
 	ctx, cancel := s.db.bounded(ctx, 0)
 	defer cancel()
-	if lost {
-		if _, err := s.db.write.ExecContext(ctx, `DELETE FROM store`); err != nil {
-			return err
-		}
-	}
-	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM store)`, epoch())
+	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT '' WHERE NOT EXISTS (SELECT 1 FROM store)`)
 	if err == nil && s.db.exclusive {
 		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
 	}
-	if err != nil {
-		return err
+	if err == nil && !lost {
+		err = s.db.write.QueryRowContext(ctx, `SELECT min(numbers_from) < 0 FROM store`).Scan(&lost)
 	}
-	return s.db.read.QueryRowContext(ctx, `SELECT min(epoch) FROM store`).Scan(&s.epoch)
+	if err == nil && lost {
+		err = s.beginNumbersAnew(ctx)
+	}
+	return err
 }
 
-// Epoch implements eventlog.Store.
-func (s *Store) Epoch() string { return s.epoch }
+// beginNumbersAnew makes sessions that are loaded from now on go on behind a number that nobody has given, so that a client's position
+// behind a lost record never names another one. The clock tells the number: no session gives a thousand of them in a millisecond.
+func (s *Store) beginNumbersAnew(ctx context.Context) error {
+	_, err := s.db.write.ExecContext(ctx, `UPDATE store SET numbers_from = $1 WHERE numbers_from < $1`, time.Now().UnixMilli()<<10)
+	return err
+}
 
 func (s *Store) isClosed() bool { return s.open.Err() != nil }
 

@@ -57,6 +57,13 @@ func (s *Store) becomeUnusable(err error) bool {
 		return false
 	}
 	s.opts.Logger.Error("the log takes nothing more", "error", err)
+	if errors.Is(err, eventlog.ErrCommitsLost) { // other gateways take the sessions now, also those that lack records and have no owner
+		ctx, cancel := s.db.bounded(s.life, 0)
+		if err := s.beginNumbersAnew(ctx); err != nil {
+			s.opts.Logger.Warn("numbers of lost records may be given again", "error", err)
+		}
+		cancel()
+	}
 	s.reason = err
 	close(s.unusable)
 	return true

@@ -28,6 +28,14 @@ func clusterPromises() []mutation {
 			text: "if err == nil && !there {", other: "if err != nil && !there {", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
 		},
 		{
+			name: "a loss leaves no gap in the numbers", promise: survive, file: "eventlog/sqllog/unusable.go",
+			text: "s.beginNumbersAnew(ctx); err != nil", other: "ctx.Err(); err != nil", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a copy that is restored twice gives numbers twice", promise: survive, file: "eventlog/sqllog/session.go",
+			text: "\tse.last = max(se.last, now.numbersFrom)\n", other: "", tests: "TestACopyOfARunningDatabase", packages: []string{"./eventlog/sqllog"},
+		},
+		{
 			name: "a deletion counts as a loss", promise: survive, file: "eventlog/sqllog/unusable.go",
 			text: "deleted_through >= $2)`", other: "deleted_through > $2 + 1000000000)`", tests: "TestADeletedSession", packages: []string{"./eventlog/sqllog"},
 		},
