@@ -35,6 +35,11 @@ RACE := ./internal/cli ./eventlog/... ./session ./gateway ./access/... ./adapter
 # Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
 # they have no goroutine that other tests of their package have not. make test runs them.
 SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
+# Tests that flood the whole program and watch its memory, and those of the page that are about one setting, one outage or many
+# views: they take much processor time, so make test-wider runs them.
+FLOODS := ^TestAgentThatSpams|^TestFloodsOfBodies$$|^TestAnEndpointThatFloods$$|^TestAViewerWhoReadsLargeTracesSlowsNobody$$|^TestLargePromptsLeaveNoMemoryBehind$$
+PAGE_WIDER := $(addprefix page/,$(addsuffix .test.mjs,agent-ops-client expiry export exporters hostile lost many notify openid restart silent states widget))
+PAGE_TEST = cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
@@ -87,13 +92,13 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
-# reads web/dist, which page-check writes, and no two stages install into one folder. page-test and test-go use all of the
+# reads web/dist, which page-check writes, and no two stages install into one folder. page-test-main and test-go use all of the
 # machine, and some of their tests bound a time, so they do not run side by side.
-STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check \
-  test-go:install-agents,page-test js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test-main:install-clients,binary lint:page-check \
+  test-go:install-agents,page-test-main js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
   js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
-WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \
+WIDER_STAGES := e2e-postgres test-race page-test-wider floods first-use conformance-claude conformance-selftest conformance-others endurance-quick \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
@@ -134,7 +139,11 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./internal/cli ./eventlog/sqllog ./session ./test/e2e/... ./... # the longest first
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) -skip '$(FLOODS)' ./internal/cli ./eventlog/sqllog ./session ./test/e2e/... ./... # the longest first
+
+.PHONY: floods
+floods: binary ## The Go tests that flood the whole program
+	$(WITH_BINARY) $(GO_TEST) -count=1 -run '$(FLOODS)' ./test/e2e
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
@@ -292,8 +301,15 @@ conformance-newest: binary agents test/conformance/node_modules/.package-lock.js
 	cd test/conformance && node run.mjs --agent claude $(NEWEST_CLIENT) && node run.mjs --agent codex $(NEWEST_CLIENT)
 
 .PHONY: page-test
-page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
-	cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec page/*.test.mjs
+page-test: page-test-main page-test-wider ## The gateway's own page, as people use it, in Chromium
+
+.PHONY: page-test-main
+page-test-main: binary test/conformance/node_modules/.package-lock.json
+	$(PAGE_TEST) $(filter-out $(PAGE_WIDER),$(patsubst test/conformance/%,%,$(wildcard test/conformance/page/*.test.mjs)))
+
+.PHONY: page-test-wider
+page-test-wider: binary test/conformance/node_modules/.package-lock.json
+	$(PAGE_TEST) $(PAGE_WIDER)
 
 test/conformance/outside/node_modules/.package-lock.json: test/conformance/outside/package-lock.json | need-node
 	npm --prefix test/conformance/outside ci --no-audit --no-fund
