@@ -28,7 +28,7 @@ func CopySQLite(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	if filepath.Base(from) == databaseFile {
-		if err := execute(ctx, dsn(to, "_pragma=synchronous(OFF)"), `UPDATE store SET numbers_from = -1`); err != nil {
+		if err := execute(ctx, dsn(to, "_pragma=synchronous(OFF)"), `UPDATE store SET numbers_from = -1 - numbers_from WHERE numbers_from >= 0`); err != nil {
 			return fmt.Errorf("mark the copy: %w", err)
 		}
 	}

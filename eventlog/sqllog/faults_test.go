@@ -3,7 +3,6 @@ package sqllog_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -215,12 +214,7 @@ func TestPostgreSQLStaysAway(t *testing.T) {
 // lock locks the database for 2.5 s, as a shell may.
 func lock(t *testing.T, dir string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, "tributary.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	c, err := db.Conn(t.Context())
+	c, err := behind(t, sqllog.Options{Dir: dir}).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

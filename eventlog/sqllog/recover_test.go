@@ -119,6 +119,9 @@ func TestACopyOfARunningDatabase(t *testing.T) {
 	twice := open(t, again)
 	given[add(t, twice, batch(n)...)] = true
 	given[addTo(t, twice, "new", batch(0)...)] = true
+	if _, err := behind(t, next).ExecContext(t.Context(), `UPDATE store SET numbers_from = $1`, -1-int64(1)<<52); err != nil { // by a clock that was ahead
+		t.Fatal(err)
+	}
 	copied := open(t, next)
 	sqllog.AwaitInspection(copied)
 	durable := 0
@@ -134,6 +137,8 @@ func TestACopyOfARunningDatabase(t *testing.T) {
 	for _, session := range []string{"s", "new"} {
 		if last := addTo(t, copied, session, batch(n)...); given[last] {
 			t.Errorf("the session %s gives the number %d again", session, last)
+		} else if last <= 1<<52 {
+			t.Errorf("the session %s gives the number %d, below those of a clock that was ahead", session, last)
 		}
 	}
 }

@@ -139,27 +139,30 @@ func (s *Store) firstEdition() {
 	}
 }
 
-// noteStart writes at each start, so that there is a journal. It begins numbers anew in a copy that was restored, and if commits were lost.
+// noteStart writes at each start, so that there is a journal. It begins numbers anew in a back-up that was restored, and if commits were lost:
+// that first, because the journal hides the loss from the next start.
 func (s *Store) noteStart(ctx context.Context, lost bool) error {
 	ctx, cancel := s.db.bounded(ctx, 0)
 	defer cancel()
 	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT '' WHERE NOT EXISTS (SELECT 1 FROM store)`)
-	if err == nil && s.db.exclusive {
-		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
-	}
 	if err == nil && !lost {
 		err = s.db.write.QueryRowContext(ctx, `SELECT min(numbers_from) < 0 FROM store`).Scan(&lost)
 	}
 	if err == nil && lost {
 		err = s.beginNumbersAnew(ctx)
 	}
+	if err == nil && s.db.exclusive {
+		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
+	}
 	return err
 }
 
 // beginNumbersAnew makes sessions that are loaded from now on go on behind a number that nobody has given, so that a client's position
-// behind a lost record never names another one. The clock tells the number: no session gives a thousand of them in a millisecond.
+// behind a lost record never names another one. The clock tells the number, since no session gives a thousand of them in a millisecond.
+// If the clock was set back, it is some minutes behind the number before.
 func (s *Store) beginNumbersAnew(ctx context.Context) error {
-	_, err := s.db.write.ExecContext(ctx, `UPDATE store SET numbers_from = $1 WHERE numbers_from < $1`, time.Now().UnixMilli()<<10)
+	const before, minutes = `(CASE WHEN numbers_from < 0 THEN -1 - numbers_from ELSE numbers_from END)`, 1 << 30
+	_, err := s.db.write.ExecContext(ctx, `UPDATE store SET numbers_from = CASE WHEN `+before+` < $1 THEN $1 ELSE `+before+` + $2 END`, time.Now().UnixMilli()<<10, minutes)
 	return err
 }
 
