@@ -12,6 +12,7 @@ import (
 // clientGroup is a set of clients that prompt a gateway through all faults, and their observations.
 type clientGroup struct {
 	g         *gateway
+	others    []*gateway    // that the clients use, too
 	patience  time.Duration // how long an answer may take
 	verifiers []*verifier
 	quit      chan struct{}
@@ -21,13 +22,13 @@ type clientGroup struct {
 // groupClients is the number of clients. Two of them share a session.
 const groupClients = 8
 
-// startClients starts a gateway and the clients that prompt it.
-func startClients(ctx context.Context, start func() (*gateway, error), patience time.Duration) (*clientGroup, error) {
+// startClients starts a gateway and the clients that prompt it, and the other gateways.
+func startClients(ctx context.Context, start func() (*gateway, error), patience time.Duration, others ...*gateway) (*clientGroup, error) {
 	g, err := start()
 	if err != nil {
 		return nil, err
 	}
-	c := &clientGroup{g: g, patience: patience, quit: make(chan struct{})}
+	c := &clientGroup{g: g, others: others, patience: patience, quit: make(chan struct{})}
 	for i := range groupClients / 2 {
 		c.verifiers = append(c.verifiers, newVerifier(fmt.Sprintf("s%d", i)))
 	}
@@ -63,7 +64,11 @@ func (c *clientGroup) prompt(ctx context.Context, w *verifier, text string) *obs
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	s := &observation{session: w.session, prompt: "u" + rand.Text()}
-	if res, err := c.g.prompt(ctx, w.session, s.prompt, text); err == nil {
+	g := c.g
+	if i := randomBelow(len(c.others) + 1); i > 0 {
+		g = c.others[i-1]
+	}
+	if res, err := g.prompt(ctx, w.session, s.prompt, text); err == nil {
 		s.read(res, toTheEnd)
 	}
 	w.add(s)
