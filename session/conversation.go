@@ -72,9 +72,15 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	logger := h.Logger.With("agent", name)
 	rule := h.boxRule(name, nil, a.Cwd, nil)
 	ctx = box.With(ctx, rule)
+	runtime := a.Runtime
+	if r, is := runtime.(agent.SettingsReader); is {
+		if without := r.WithoutSettings(); without != nil {
+			runtime = without
+		}
+	}
 	var all []agent.Conversation
 	err := agents.Contain(logger, func() (err error) {
-		all, err = agent.ListConversations(ctx, a.Runtime, agent.Config{
+		all, err = agent.ListConversations(ctx, runtime, agent.Config{
 			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Box: rule, Closed: h.Closed, Logger: logger,
 			Meter: func(c agent.Count) { h.Meter(name, c) },
 		})

@@ -111,28 +111,8 @@ func (l *activeSession) mayReach(ctx context.Context, host string) bool {
 	}
 }
 
-// askReach puts a connection on record as a call of the agent, and waits for the decision.
+// askReach asks about a connection.
 func (t *turn) askReach(host string) bool {
-	title := "Connect to " + host
 	input, _ := json.Marshal(map[string]string{"host": host}) // strings are always JSON
-	id := EgressTool + "_" + newID(t.session.hub.Now())
-	call := trace.ToolCall{ToolCallID: id, RawName: EgressTool, Name: EgressTool, ToolKind: trace.ToolOther, Title: title, Input: input}
-	t.builder.ToolCall(call)
-	request, answer, decided := t.builder.PermissionRequest(trace.PermissionRequest{
-		ToolCallID: id, Title: title,
-		Options: []trace.PermissionOption{
-			{ID: "once", Name: "Allow in this turn", OptionKind: trace.AllowOnce},
-			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
-			{ID: "reject", Name: "Reject in this turn", OptionKind: trace.RejectOnce},
-		},
-	}, call)
-	if !decided {
-		answer, _ = t.builder.Wait(t.ctx, request).(trace.PermissionResponse)
-	}
-	if !answer.Allowed() {
-		t.builder.Denied(id, "")
-		return false
-	}
-	t.builder.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: json.RawMessage(`"allowed"`)})
-	return true
+	return t.askAbout(EgressTool, "Connect to "+host, input, "Allow in this turn", "Reject in this turn")
 }

@@ -20,9 +20,9 @@ import (
 
 var errNotReady = errors.New("the agent did not become ready within")
 
-// openAgent returns the session's agent for a turn of the person by, and opens the agent
-// if need be. If the turn must wait until another agent is idle, openAgent calls full.
-func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*agents.Opened, error) {
+// openAgent returns the session's agent for a turn, and opens the agent if need be.
+func (l *activeSession) openAgent(t *turn) (*agents.Opened, error) {
+	ctx := t.ctx
 	if !l.steadyAgent(ctx.Done()) {
 		return nil, context.Cause(ctx)
 	}
@@ -33,7 +33,7 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 	l.slot.to(agentOpening)
 	name := l.info.Agent
 	l.mu.Unlock()
-	began, err := l.startAgent(ctx, name, by, full)
+	began, err := l.startAgent(t, name)
 	if err != nil {
 		l.forgetAgent(nil)
 		return nil, err
@@ -45,22 +45,23 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 	return began, nil
 }
 
-// startAgent waits for a place for the agent, and starts it.
-func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (*agents.Opened, error) {
+// startAgent waits for a place for the agent, and for what a person must decide, and starts it.
+func (l *activeSession) startAgent(t *turn, name string) (*agents.Opened, error) {
+	ctx := t.ctx
 	a, ok := l.hub.Agents[name]
 	if !ok {
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
 	}
 	defer l.noteAgent(trace.Gateway, trace.AgentInfo{}) // with what the adapter has learned, also of an agent that does not open
 	if !a.InProcess {
-		if err := l.hub.agents.Reserve(ctx, l, by, l.hub.Now, full); err != nil {
+		if err := l.hub.agents.Reserve(ctx, l, t.by, l.hub.Now, t.sayWaiting); err != nil {
 			return nil, err
 		}
 	}
 	if err := l.atHome(); err != nil {
 		return nil, err
 	}
-	cwd, paths, err := l.workIn(ctx, a, full)
+	cwd, paths, err := l.workIn(ctx, a, t.sayWaiting)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +80,12 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	}
 	l.mu.Lock()
 	l.slot.files, l.slot.leave, l.slot.cwd = files, leave, cwd
+	l.mu.Unlock()
+	runtime, err := t.decideSettings(a.Runtime, files)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
 	l.offers.Mode, l.offers.Model = "", "" // the agent begins with those that were chosen
 	info, left := l.info, l.openTurnsForAgent()
 	l.mu.Unlock()
@@ -87,7 +94,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	opening = box.With(opening, rule)
 	began := &agents.Opened{Logger: l.hub.Logger.With("session", l.id, "agent", name)}
 	err = agents.Contain(began.Logger, func() (err error) {
-		began.Session, err = a.Runtime.Open(opening, host{l}, agent.Config{
+		began.Session, err = runtime.Open(opening, host{l}, agent.Config{
 			SessionID: l.id, Cwd: cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
 			StateDir: l.hub.StateDir, Box: rule, Closed: l.hub.Closed, Logger: began.Logger,
 			Meter: func(c agent.Count) { l.hub.Meter(name, c) },
@@ -101,6 +108,11 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 		err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)
 	}
 	return began, err
+}
+
+// sayWaiting tells why the agent is not opened yet.
+func (t *turn) sayWaiting(reason string) {
+	t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 }
 
 func (l *activeSession) openedAgent() *agents.Opened {

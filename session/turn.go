@@ -315,9 +315,7 @@ func (t *turn) takePrompt() (p agent.Prompt, err error) {
 // perform has the agent do the turn.
 func (t *turn) perform(do func(agent.Session) error) {
 	l := t.session
-	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
-		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
-	})
+	session, err := l.openAgent(t)
 	if err != nil {
 		t.finish(failed(trace.ReasonUnavailable, err.Error()))
 		return

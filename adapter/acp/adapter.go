@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"slices"
+
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 )
@@ -16,7 +18,7 @@ func Adapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := FindPreset(s.Preset) // a command line of the user's own has none
 			if s.AllowBypass {
-				preset.Meta = nil
+				preset.Meta, preset.Settings = nil, nil
 			}
 			tools, _ := toolkind.For(s.Preset) // as above: the agent says of each tool what kind it is
 			r := Runtime{Name: s.Name, Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
@@ -33,6 +35,23 @@ func Adapter() agent.Adapter {
 // Describe implements agent.Describer.
 func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
 	return Adapter(), agent.Settings{Preset: r.Preset.Name, Command: r.Command, Args: r.Args, Environ: r.Env}
+}
+
+// SettingsFiles implements agent.SettingsReader.
+func (r Runtime) SettingsFiles() []agent.SettingsFile {
+	if r.Preset.Leave != "" && slices.Contains(r.Env, r.Preset.Leave) {
+		return nil
+	}
+	return r.Preset.Settings
+}
+
+// WithoutSettings implements agent.SettingsReader.
+func (r Runtime) WithoutSettings() agent.Runtime {
+	if r.Preset.Leave == "" {
+		return nil
+	}
+	r.Env = append(slices.Clone(r.Env), r.Preset.Leave)
+	return r
 }
 
 // WithProcess implements agent.ProcessStarter.

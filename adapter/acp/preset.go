@@ -35,6 +35,10 @@ type Preset struct {
 	// Meta is the `_meta` of each request that opens a session. Files of the user and of the
 	// workspace do not change the agent's settings in it.
 	Meta object
+	// Settings are the files of the workspace that the agent obeys, and Leave is the variable, as KEY=VALUE, by which it leaves them
+	// out; "" if there is none.
+	Settings []agent.SettingsFile
+	Leave    string
 	// Set are variables of the agent's environment, unless the environment has them.
 	Set map[string]string
 }
@@ -52,27 +56,31 @@ func Presets() []Preset {
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
 			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
 			ReplaysLate: true, Signs: Signs{Uncounted: true},
+			Settings: files(".gemini/settings.json", ".gemini/policies/*"),
 		},
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic, Box: agent.ClaudeBox()},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
 			LooseModes: []string{"auto", "bypassPermissions"}, Mode: "default", LooseCommands: []string{"config", "settings"}, // since 0.101.0 sessions would begin in auto
-			Meta: object{"claudeCode": object{"options": asksAlways()}},
+			Meta: object{"claudeCode": object{"options": asksAlways()}}, Settings: agent.ClaudeSettings(false),
 		},
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai, Box: agent.CodexBox()},
 			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
 			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
-			Set: map[string]string{"CODEX_CONFIG": `{"notify":[]}`}, // nobody is asked about the program that it names
+			Settings: files(".codex/config.toml", ".codex/hooks.json", ".codex/rules/*", ".codex/agents/*"),
+			Set:      map[string]string{"CODEX_CONFIG": `{"notify":[]}`}, // nobody is asked about the program that it names
 		},
 		{
 			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*"), Box: agent.OpenCodeBox()},
 			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal", EndsEarly: true,
+			Settings: agent.OpenCodeSettings(false), Leave: agent.OpenCodeAlone,
 		},
 		{
 			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}, Box: agent.Box{Write: []string{"${QWEN_HOME:-~/.qwen}/"}}},
 			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
+			Settings: files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/skills/**/*"),
 		},
 		{
 			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}, Box: agent.Box{Write: []string{"${COPILOT_HOME:-~/.copilot}/", "${COPILOT_CACHE_HOME:-~/.cache/copilot}/"}}},
@@ -88,7 +96,7 @@ func Presets() []Preset {
 		},
 		{
 			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*"), Box: agent.KiloBox()},
-			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal", EndsEarly: true,
+			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal", EndsEarly: true, Settings: agent.KiloSettings(false),
 		},
 		{
 			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH"), Box: agent.Box{Write: []string{"${XDG_CONFIG_HOME:-~/.config}/goose/", "${XDG_DATA_HOME:-~/.local/share}/goose/", "${XDG_STATE_HOME:-~/.local/state}/goose/"}}},
@@ -98,8 +106,8 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"), Box: agent.Box{Write: []string{"${CLINE_DIR:-~/.cline}/"}}},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
-			LooseCommands: []string{"yolo", "tools", "cwd"},
-			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
+			LooseCommands: []string{"yolo", "tools", "cwd"}, Settings: files("bunfig.toml"), // its program, Bun, loads what that names
+			Set: map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
 		},
 		{
 			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
@@ -117,6 +125,14 @@ func Presets() []Preset {
 			LooseCommands: []string{"mcp", "reload", "proxy-setup", "leanstall", "unleanstall", "teleport"},
 		},
 	}
+}
+
+// files are settings files that always count.
+func files(paths ...string) (all []agent.SettingsFile) {
+	for _, path := range paths {
+		all = append(all, agent.SettingsFile{Path: path})
+	}
+	return all
 }
 
 // FindPreset returns the preset with a name.

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/toolkind"
@@ -48,6 +49,36 @@ func LooseSettings() (all []agent.Grant) {
 // Describe implements agent.Describer.
 func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
 	return Adapter(), agent.Settings{Command: r.Command, Args: slices.Concat(r.Script, r.Args), Environ: r.Env}
+}
+
+// SettingsFiles implements agent.SettingsReader.
+func (r Runtime) SettingsFiles() []agent.SettingsFile {
+	if r.Unguarded || leavesProject(r.Args) {
+		return nil
+	}
+	return agent.ClaudeSettings(!r.ownHooksOnly())
+}
+
+// leavesProject reports whether the arguments leave the settings of the project out.
+func leavesProject(args []string) bool {
+	const flag = "--setting-sources"
+	leaves := false
+	for i, a := range args { // the last one counts
+		value, is := strings.CutPrefix(a, flag+"=")
+		if a == flag && i+1 < len(args) {
+			value, is = args[i+1], true
+		}
+		if is {
+			leaves = !strings.Contains(value, "project") && !strings.Contains(value, "local")
+		}
+	}
+	return leaves
+}
+
+// WithoutSettings implements agent.SettingsReader. Claude Code then also ignores the commands, skills and rules of the project.
+func (r Runtime) WithoutSettings() agent.Runtime {
+	r.Args = append(slices.Clone(r.Args), "--setting-sources", "user")
+	return r
 }
 
 // WithProcess implements agent.ProcessStarter.

@@ -100,7 +100,7 @@ func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 	)
-	if !r.Unguarded && !r.Hooks && len(r.Script) == 0 {
+	if r.ownHooksOnly() {
 		args = append(args, "--managed-settings", ownHooksOnly)
 	}
 	args = append(args, resume(at)...)
@@ -110,6 +110,9 @@ func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 	args = append(args, "--permission-mode", cmp.Or(cfg.Mode, defaultMode)) // else a settings file chooses the mode
 	return append(args, r.Args...)
 }
+
+// ownHooksOnly reports whether the hooks of settings files do not run.
+func (r Runtime) ownHooksOnly() bool { return !r.Unguarded && !r.Hooks && len(r.Script) == 0 }
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return true, true }

@@ -98,7 +98,7 @@ func TestRealCodexActsUnasked(t *testing.T) {
 				if runtime.Settings, err = (codex.Settings{Approval: s.asks}).Filled(); err != nil {
 					t.Fatal(err)
 				}
-				lines[i] = agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session { return real.session(t, runtime, host, "") })
+				lines[i] = agenttest.Ways(t, real.Dir, real.Home, files, s.ways, runtime, func(_ agent.Runtime, host agent.Host) agent.Session { return real.session(t, runtime, host, "") })
 			})
 		}
 	})

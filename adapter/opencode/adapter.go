@@ -1,6 +1,10 @@
 package opencode
 
 import (
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 )
@@ -27,9 +31,9 @@ func Adapter() agent.Adapter {
 				err = agent.WrongSetting("options.directory", "means something only with url: set cwd instead")
 			}
 			tools := toolkind.OpenCode().With(s.ToolKinds)
-			r := Runtime{Command: s.Command, Args: s.Args, Environ: s.Environ, URL: s.URL, Password: password, Settings: o, Tools: &tools}
+			r := Runtime{Unguarded: s.AllowBypass, Command: s.Command, Args: s.Args, Environ: s.Environ, URL: s.URL, Password: password, Settings: o, Tools: &tools}
 			if s.Preset != "" {
-				r.Name = "Kilo"
+				r.Name = kilo
 			}
 			return r, err
 		},
@@ -44,6 +48,37 @@ func Adapter() agent.Adapter {
 func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
 	return Adapter(), agent.Settings{Command: r.Command, Args: r.Args, Environ: r.Environ, URL: r.URL}
 }
+
+// isKilo reports whether the program is Kilo. It has no switch that leaves all settings of the project out: with
+// KILO_DISABLE_PROJECT_CONFIG=1 it starts the servers of .kilo/mcp.json (7.7.7).
+func (r Runtime) isKilo() bool {
+	return r.Name == kilo || strings.Contains(filepath.Base(r.command()), "kilo")
+}
+
+// SettingsFiles implements agent.SettingsReader.
+func (r Runtime) SettingsFiles() []agent.SettingsFile {
+	switch {
+	case r.Unguarded || r.URL != "":
+		return nil
+	case r.isKilo():
+		return agent.KiloSettings(true)
+	case slices.Contains(r.Environ, agent.OpenCodeAlone):
+		return nil
+	}
+	return agent.OpenCodeSettings(true)
+}
+
+// WithoutSettings implements agent.SettingsReader. OpenCode then also ignores the commands, skills and agents of the project.
+func (r Runtime) WithoutSettings() agent.Runtime {
+	if r.isKilo() {
+		return nil
+	}
+	r.Environ = append(slices.Clone(r.Environ), agent.OpenCodeAlone)
+	return r
+}
+
+// kilo is the name of Kilo for people.
+const kilo = "Kilo"
 
 // WithProcess implements agent.ProcessStarter.
 func (r Runtime) WithProcess(s agent.Settings) agent.Runtime {

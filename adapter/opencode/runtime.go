@@ -35,6 +35,8 @@ type Runtime struct {
 	// server's.
 	URL, Password string
 	Settings      Settings
+	// Unguarded lets the settings files of workspaces count without a request.
+	Unguarded bool
 	// Tools says what the tools do; toolkind.OpenCode() if nil.
 	Tools *toolkind.Table
 	// StartTime, StopTime and CallTime bound a start, a stop and a call; 60 s, 5 s and

@@ -89,7 +89,9 @@ func TestRealOpenCodeActsUnasked(t *testing.T) {
 				t.Parallel()
 				real := realOpenCode(t)
 				real.env = append(real.env, strings.Fields(s.env)...)
-				lines[i] = agenttest.Ways(t, real.dir, real.home, s.files, s.ways, func(host agent.Host) agent.Session { return real.open(t, host, "") })
+				lines[i] = agenttest.Ways(t, real.dir, real.home, s.files, s.ways, real.runtime(), func(r agent.Runtime, host agent.Host) agent.Session {
+					return agenttest.Open(t, r, host, agent.Config{Cwd: real.dir})
+				})
 			})
 		}
 	})

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -35,9 +37,13 @@ type Way struct {
 
 const slowAnswer = 10 * time.Second
 
+// LetsSettings has the person allow the settings files of the workspace, if a way Lets it.
+const LetsSettings = "Use settings of the workspace"
+
 // Ways puts the files into their places and plays the ways in one session. The person denies
-// what they are asked. It returns a line of a table for each way. Open opens the session.
-func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, open func(agent.Host) agent.Session) (lines []string) {
+// what they are asked, also whether settings files of the workspace count. It returns a line of a table for each way. Open opens
+// a session with the Runtime, as it is then.
+func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, runtime agent.Runtime, open func(agent.Runtime, agent.Host) agent.Session) (lines []string) {
 	t.Helper()
 	place := strings.NewReplacer("WORK", dir, "HOME", home, "ELSE", t.TempDir())
 	for name, text := range files {
@@ -75,7 +81,25 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 		}
 		return answer
 	}
-	session := open(host)
+	denied := false
+	if r, is := runtime.(agent.SettingsReader); is {
+		within, err := workspace.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer within.Close()
+		lets := slices.ContainsFunc(ways, func(w Way) bool { return w.Lets == LetsSettings })
+		if denied = !lets && len(agent.FindSettings(r.SettingsFiles(), within)) > 0; denied {
+			runtime = r.WithoutSettings()
+		}
+	}
+	if runtime == nil { // no turn runs
+		for _, w := range ways {
+			lines = append(lines, "| "+w.Name+" | asks |\n")
+		}
+		return lines
+	}
+	session := open(runtime, host)
 	var said string
 	asked := 0
 	for _, w := range ways {
@@ -102,7 +126,7 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 		switch {
 		case acted:
 			outcome = "**open**"
-		case asked > 0 && !w.Program:
+		case asked > 0 && !w.Program, denied && w.Program:
 			outcome = "asks"
 		}
 		lines = append(lines, "| "+w.Name+" | "+outcome+" |\n")

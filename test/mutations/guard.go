@@ -344,5 +344,25 @@ func guardPromises() []mutation {
 			name: "a command in a folder is a path", promise: oneAnswer, file: "agent/command.go",
 			text: "if strings.Trim(word, \"/\") != \"\" {", other: "if !strings.Contains(word, \"/\") {", tests: "ACommandNeeds", packages: []string{"./session"},
 		},
+		{
+			name: "settings of the workspace count unasked", promise: settings, file: "session/opening.go",
+			text: "t.decideSettings(a.Runtime, files)", other: "a.Runtime, error(nil)", tests: "SettingsOfTheWorkspace", packages: []string{"./session"},
+		},
+		{
+			name: "a settings file may change while a person is asked", promise: settings, file: "session/workspacesettings.go",
+			text: "slices.EqualFunc(found, decided, agent.FoundSettings.Same)", other: "found != nil || slices.EqualFunc(found, decided, agent.FoundSettings.Same)", tests: "SettingsOfTheWorkspace", packages: []string{"./session"},
+		},
+		{
+			name: "a key of a settings file that is not known does not count", promise: settings, file: "agent/workspacesettings.go",
+			text: "if !slices.Contains(f.Harmless, key) {", other: "if len(key) > 100 {", tests: "TestFindSettings", packages: []string{"./agent"},
+		},
+		{
+			name: "the end of a long settings file does not count", promise: settings, file: "agent/workspacesettings.go",
+			text: "hex.EncodeToString(sum[:])", other: "hex.EncodeToString(sum[:0])", tests: "TestSettingsFilesAreBounded", packages: []string{"./agent"},
+		},
+		{
+			name: "Claude Code starts helpers of the workspace unasked", promise: settings, file: "agent/workspacesettings.go",
+			text: "harmless := []string{\"$schema\", \"permissions\",", other: "harmless := []string{\"apiKeyHelper\", \"permissions\",", tests: "TestSettingsFilesOfClaudeCode", packages: []string{"./adapter/claude"},
+		},
 	}
 }

@@ -26,6 +26,7 @@ const (
 	reached    = "An agent reaches the hosts that `egress` names, and no others."
 	inside     = "\"Inside the workspace\" means inside."
 	mentions   = "No part of a prompt makes an agent read a file outside the workspace unasked."
+	settings   = "A settings file of the workspace that starts programs or allows calls counts once it is allowed."
 	files      = "The agent gets the files of a prompt."
 	boxed      = "An agent's processes reach only what its box opens."
 	usage      = "The usage of a turn is what its agent has used."

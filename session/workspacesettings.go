@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// SettingsTool is the raw name of the call by which the settings files of a workspace are decided.
+const SettingsTool = "workspace_settings"
+
+// mostSettingsRounds bounds how often one start of an agent asks, because files have changed meanwhile.
+const mostSettingsRounds = 5
+
+// decideSettings returns the Runtime that opens the agent of a turn. The policy or a person decides about settings files of the
+// workspace, and decides again if the files have changed meanwhile. If they are not allowed, the agent leaves them out. One that
+// cannot is not opened.
+func (t *turn) decideSettings(r agent.Runtime, dir workspace.Dir) (agent.Runtime, error) {
+	reader, is := r.(agent.SettingsReader)
+	if !is {
+		return r, nil
+	}
+	find := func() []agent.FoundSettings { return agent.FindSettings(reader.SettingsFiles(), dir) }
+	without, no := reader.WithoutSettings(), "Work without them"
+	if without == nil {
+		no = "End the turn"
+	}
+	found := find()
+	for range mostSettingsRounds {
+		if len(found) == 0 {
+			return r, nil
+		}
+		input, _ := json.Marshal(map[string]any{"workspace": dir.Path(), "files": found}) // strings are always JSON
+		var paths []string
+		for _, f := range found {
+			paths = append(paths, f.Path)
+		}
+		names := strings.Join(paths, ", ")
+		allowed := t.askAbout(SettingsTool, "Use settings of the workspace: "+names, input, "Allow until the agent ends", no)
+		if t.ctx.Err() != nil {
+			return nil, context.Cause(t.ctx)
+		}
+		if !allowed && without == nil {
+			return nil, fmt.Errorf("the settings of the workspace were not allowed, and this agent cannot work without them: remove %s, or send the message again and allow them", names)
+		}
+		if !allowed {
+			t.builder.Emit(trace.Notice("settings_left_out", "The agent works without the settings of its workspace: "+names+"."))
+			return without, nil
+		}
+		decided := found
+		if found = find(); slices.EqualFunc(found, decided, agent.FoundSettings.Same) {
+			return r, nil
+		}
+	}
+	return nil, errors.New("the settings of the workspace change again and again while they are decided: send the message again")
+}
+
+// askAbout puts something of the gateway's own that needs a decision on record as a call of the agent, and waits for the decision.
+// once and no name two of a person's answers.
+func (t *turn) askAbout(tool, title string, input json.RawMessage, once, no string) (allowed bool) {
+	id := tool + "_" + newID(t.session.hub.Now())
+	call := trace.ToolCall{ToolCallID: id, RawName: tool, Name: tool, ToolKind: trace.ToolOther, Title: title, Input: input}
+	t.builder.ToolCall(call)
+	request, answer, decided := t.builder.PermissionRequest(trace.PermissionRequest{
+		ToolCallID: id, Title: title,
+		Options: []trace.PermissionOption{
+			{ID: "once", Name: once, OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+			{ID: "reject", Name: no, OptionKind: trace.RejectOnce},
+		},
+	}, call)
+	if !decided {
+		answer, _ = t.builder.Wait(t.ctx, request).(trace.PermissionResponse)
+	}
+	if !answer.Allowed() || len(answer.UpdatedInput) > 0 { // another input than the one that was shown means nothing here
+		t.builder.Denied(id, "")
+		return false
+	}
+	t.builder.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: json.RawMessage(`"allowed"`)})
+	return true
+}
