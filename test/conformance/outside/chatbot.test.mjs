@@ -108,7 +108,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     await p.say('mixed');
     await until('the question is asked', () => p.shown('pre').join().includes('AskUser') && !p.has('Stop'));
     await p.say('red');
-    await until('both are asked', () => p.count('Allow') === 2 && !p.has('Stop'));
+    await until(
+      () => `both are asked; the page shows ${p.shown('body').join(' ')}`,
+      () => p.count('Allow') === 2 && !p.has('Stop'),
+    );
     await p.press('Allow');
     await until('one is left', () => p.count('Allow') === 1 && !p.has('Stop'));
     await p.press('Allow');
