@@ -39,8 +39,8 @@ type FoundSettings struct {
 	Path string `json:"path"`
 	// Text is the file as far as a person is shown it: at most 16 KiB.
 	Text string `json:"text"`
-	// SHA256 is that of the whole file, in hex. It is drawn by chance for a file that is Unread, so that no earlier permission
-	// covers it.
+	// SHA256 is that of the whole file, in hex. If the file is Unread, SHA256 is drawn by chance, so that no earlier permission
+	// covers the file.
 	SHA256 string `json:"sha256"`
 	// Unread says that the gateway cannot read the whole file. Text then says why, or is its beginning.
 	Unread bool `json:"unread,omitempty"`
@@ -179,8 +179,8 @@ func (f SettingsFile) harmless(data []byte, markdown bool) bool {
 	return true
 }
 
-// harmlessFront reports whether the frontmatter of a Markdown file, if it has any, is YAML with harmless keys only, in the plain form:
-// each key stands at the beginning of a line, as it is.
+// harmlessFront reports whether the frontmatter of a Markdown file has harmless keys only, or whether there is none. Each key must
+// stand at the beginning of a line, without quotes. Other forms of YAML count.
 func (f SettingsFile) harmlessFront(text string) bool {
 	const fence = "---"
 	if !strings.HasPrefix(text, fence) {

@@ -62,8 +62,8 @@ func (t *turn) decideSettings(r agent.Runtime, dir workspace.Dir) (agent.Runtime
 	return nil, errors.New("the settings of the workspace change again and again while they are decided: send the message again")
 }
 
-// askAbout puts something of the gateway's own that needs a decision on record as a call of the agent, and waits for the decision.
-// once and no name two of a person's answers.
+// askAbout asks a question of the gateway's own. The question is on record as a call of the agent, and askAbout waits for the
+// decision. once and no are the names of two answers.
 func (t *turn) askAbout(tool, title string, input json.RawMessage, once, no string) (allowed bool) {
 	id := tool + "_" + newID(t.session.hub.Now())
 	call := trace.ToolCall{ToolCallID: id, RawName: tool, Name: tool, ToolKind: trace.ToolOther, Title: title, Input: input}

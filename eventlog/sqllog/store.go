@@ -139,8 +139,8 @@ func (s *Store) firstEdition() {
 	}
 }
 
-// noteStart writes at each start, so that there is a journal. It begins numbers anew in a back-up that was restored, and if commits were lost:
-// that first, because the journal hides the loss from the next start.
+// noteStart writes at each start, so that there is a journal. In a back-up that was restored, and after a loss of commits, numbers begin
+// anew. That is written first, because the journal hides the loss from the next start.
 func (s *Store) noteStart(ctx context.Context, lost bool) error {
 	ctx, cancel := s.db.bounded(ctx, 0)
 	defer cancel()
@@ -157,9 +157,9 @@ func (s *Store) noteStart(ctx context.Context, lost bool) error {
 	return err
 }
 
-// beginNumbersAnew makes sessions that are loaded from now on go on behind a number that nobody has given, so that a client's position
-// behind a lost record never names another one. The clock tells the number, since no session gives a thousand of them in a millisecond.
-// If the clock was set back, it is some minutes behind the number before.
+// beginNumbersAnew makes sessions that are loaded from now on go on behind a number that nobody has given. So a client's position
+// behind a lost record never names another one. The clock tells the number: no session gives a thousand of them in a millisecond.
+// If the clock was set back, the number before tells it.
 func (s *Store) beginNumbersAnew(ctx context.Context) error {
 	const before, minutes = `(CASE WHEN numbers_from < 0 THEN -1 - numbers_from ELSE numbers_from END)`, 1 << 30
 	_, err := s.db.write.ExecContext(ctx, `UPDATE store SET numbers_from = CASE WHEN `+before+` < $1 THEN $1 ELSE `+before+` + $2 END`, time.Now().UnixMilli()<<10, minutes)
