@@ -56,7 +56,7 @@ func limitSources() map[string][]string {
 		"output of a tool": {"session maxEvent"},
 		"hosts of egress; of them on this machine; connections of a process to the proxy, and to each of these": {"policy/egress MaxHosts", "policy/egress MaxLoopback", "policy/egress MaxConnections"},
 		"time to connect to a host of egress; a connection to it without a byte in either direction":            {"policy/egress ConnectWithin", "policy/egress IdleAfter"},
-		"settings files of a workspace that are looked at; of one, what a person is shown":                      {"agent mostSettingsFiles", "agent mostSettingsShown"},
+		"settings files of a workspace; names that are looked at for them; of one file, what a person is shown": {"agent mostSettingsFiles", "agent mostSettingsNames", "agent mostSettingsShown"},
 		"hosts outside of egress that one turn has on record; wait of a connection for a person":                {"session mostReaches", "session egressWait"},
 		"time to make a workspace; time of one call of git":                                                     {"policy/workspace/spaces makeWithin", "policy/workspace/spaces gitWithin"},
 		"a copy of a directory, as a workspace; names in it; depth of its directories":                          {"policy/workspace/spaces maxCopyBytes", "policy/workspace/spaces maxCopyEntries", "policy/workspace/spaces maxCopyDepth"},

@@ -58,15 +58,16 @@ const (
 	mostSettingsShown = 16 << 10
 	// mostSettingsFiles bounds how many files count. The last one found stands for all others.
 	mostSettingsFiles = 200
-	// deepestSettings bounds how deep ** looks. What is below counts as a file that cannot be read.
-	deepestSettings = 8
+	// mostSettingsNames bounds how many names are looked at. A folder with more counts as a file that cannot be read.
+	mostSettingsNames = 5000
 )
 
 // FindSettings returns the settings files of a workspace that count, in the order of all.
 func FindSettings(all []SettingsFile, dir workspace.Dir) []FoundSettings {
 	var found []FoundSettings
+	s := settingsSearch{dir: dir, left: mostSettingsNames}
 	for _, f := range all {
-		for _, name := range matches(dir, ".", strings.Split(f.Path, "/")) {
+		for _, name := range s.matches(".", strings.Split(f.Path, "/")) {
 			if slices.ContainsFunc(found, func(other FoundSettings) bool { return other.Path == name }) {
 				continue
 			}
@@ -81,44 +82,48 @@ func FindSettings(all []SettingsFile, dir workspace.Dir) []FoundSettings {
 	return found
 }
 
-// matches lists the files that elements of a path name. One that cannot be looked at is among them.
-func matches(dir workspace.Dir, in string, elements []string) []string {
+// settingsSearch looks at a bounded number of names. Links may make a folder endless.
+type settingsSearch struct {
+	dir  workspace.Dir
+	left int
+}
+
+// matches lists the files that elements of a path name. One that cannot be looked at is among them, and a folder with more names than
+// are left.
+func (s *settingsSearch) matches(in string, elements []string) []string {
 	name := path.Join(in, elements[0])
-	if elements[0] == "**" {
-		all := matches(dir, in, elements[1:])
-		if strings.Count(in, "/") > deepestSettings {
-			return append(all, in)
-		}
-		entries, _ := dir.List(in) // the line before has an error
+	switch {
+	case elements[0] == "**":
+		all := s.matches(in, elements[1:])
+		entries, _ := s.dir.List(in) // the line before has an error
 		for _, e := range entries {
-			if e.Type.IsDir() || e.Type&fs.ModeSymlink != 0 {
-				if below := path.Join(in, e.Name); isDir(dir, below) {
-					all = append(all, matches(dir, below, elements)...)
-				}
+			if s.left <= 0 {
+				return append(all, in)
+			}
+			if below := path.Join(in, e.Name); (e.Type.IsDir() || e.Type&fs.ModeSymlink != 0) && isDir(s.dir, below) {
+				all = append(all, s.matches(below, elements)...)
 			}
 		}
 		return all
-	}
-	if elements[0] == "*" {
-		entries, err := dir.List(in)
-		if err != nil {
-			if missing(err) {
-				return nil
-			}
+	case elements[0] == "*":
+		entries, err := s.dir.List(in)
+		if err != nil && missing(err) {
+			return nil
+		}
+		if s.left -= len(entries) + 1; err != nil || s.left <= 0 {
 			return []string{in}
 		}
 		var all []string
 		for _, e := range entries {
 			if len(elements) > 1 || !e.Type.IsDir() {
-				all = append(all, matches(dir, in, append([]string{e.Name}, elements[1:]...))...)
+				all = append(all, s.matches(in, append([]string{e.Name}, elements[1:]...))...)
 			}
 		}
 		return all
+	case len(elements) > 1:
+		return s.matches(name, elements[1:])
 	}
-	if len(elements) > 1 {
-		return matches(dir, name, elements[1:])
-	}
-	if _, err := dir.Stat(name); err != nil && missing(err) {
+	if _, err := s.dir.Stat(name); err != nil && missing(err) {
 		return nil
 	}
 	return []string{name}
@@ -168,8 +173,8 @@ func (f SettingsFile) harmless(data []byte, markdown bool) bool {
 		return f.harmlessFront(strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")))
 	}
 	var keys map[string]json.RawMessage
-	if json.Unmarshal(data, &keys) != nil {
-		return false
+	if strings.Contains(text, "{env:") || strings.Contains(text, "{file:") || json.Unmarshal(data, &keys) != nil {
+		return false // OpenCode puts another text into the place of these words before it reads the JSON
 	}
 	for key := range keys {
 		if !slices.Contains(f.Harmless, key) {
@@ -217,6 +222,11 @@ func ClaudeSettings(hooks bool) []SettingsFile {
 		{Path: ".claude/settings.json", Harmless: harmless},
 		{Path: ".claude/settings.local.json", Harmless: harmless},
 		{Path: ".mcp.json", Harmless: []string{}},
+		// A skill with this folder is a plugin.
+		{Path: ".claude/skills/*/.claude-plugin/*"},
+		{Path: ".claude/skills/*/.mcp.json"},
+		{Path: ".claude/skills/*/.lsp.json"},
+		{Path: ".claude/skills/*/hooks/*"},
 		// Servers of a sub-agent start with it.
 		{Path: ".claude/agents/**/*", Harmless: []string{"name", "description", "tools", "disallowedTools", "model", "permissionMode", "skills", "color", "background", "effort"}},
 	}
@@ -237,7 +247,7 @@ func KiloSettings(asks bool) []SettingsFile {
 }
 
 func openCodeSettings(asks bool, names, dirs []string) (all []SettingsFile) {
-	harmless, programs := []string{"$schema", "model", "small_model", "theme"}, []string{"plugin/*", "plugins/*", "tool/*", "tools/*", "package.json", "mcp.json"}
+	harmless, programs := []string{"$schema", "model", "small_model", "theme"}, []string{"plugin/*", "plugins/*", "tool/*", "tools/*", "package.json", "package-lock.json", ".npmrc", "mcp.json"}
 	if asks {
 		harmless = append(harmless, "permission", "default_agent")
 	} else {

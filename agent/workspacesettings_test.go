@@ -33,6 +33,8 @@ func TestFindSettings(t *testing.T) {
 		"a key twice":                           {map[string]string{"a.json": `{"run": 1, "model": 1, "run": 1}`}, "a.json"},
 		"a key in other letters":                {map[string]string{"a.json": `{"Model": 1}`}, "a.json"},
 		"comments":                              {map[string]string{"a.json": "{} // x"}, "a.json"},
+		"words that OpenCode replaces":          {map[string]string{"a.json": `{"model":"{env:","model":{"a":"}"}}`}, "a.json"},
+		"links in a circle":                     {map[string]string{"agents/a": "-> .", "agents/b": "-> .", "agents/c": "-> .", "agents/d": "-> .", "agents/e": "-> ."}, "many"},
 		"two objects":                           {map[string]string{"a.json": `{}{"run": 1}`}, "a.json"},
 		"no object":                             {map[string]string{"a.json": "[]"}, "a.json"},
 		"text":                                  {map[string]string{"agents/a.md": "mcpServers: x", "agents/b.md": "\n"}, ""},
@@ -83,6 +85,12 @@ func TestFindSettings(t *testing.T) {
 					f.Path += "?"
 				}
 				got = append(got, f.Path)
+			}
+			if c.want == "many" {
+				if len(got) == 0 || got[len(got)-1] == "" {
+					t.Error("an endless folder is not found")
+				}
+				return
 			}
 			if got := strings.Join(got, " "); got != c.want {
 				t.Errorf("found %q, want %q", got, c.want)

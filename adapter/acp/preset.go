@@ -56,7 +56,7 @@ func Presets() []Preset {
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
 			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
 			ReplaysLate: true, Signs: Signs{Uncounted: true},
-			Settings: files(".gemini/settings.json", ".gemini/policies/*"),
+			Settings: files(".gemini/settings.json", ".gemini/policies/*", ".gemini/agents/**/*"),
 		},
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic, Box: agent.ClaudeBox()},
@@ -80,7 +80,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}, Box: agent.Box{Write: []string{"${QWEN_HOME:-~/.qwen}/"}}},
 			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
-			Settings: files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/skills/**/*"),
+			Settings: files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/skills/**/*", ".qwen/hooks/**/*", ".mcp.json", ".lsp.json"),
 		},
 		{
 			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}, Box: agent.Box{Write: []string{"${COPILOT_HOME:-~/.copilot}/", "${COPILOT_CACHE_HOME:-~/.cache/copilot}/"}}},

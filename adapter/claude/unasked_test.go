@@ -118,6 +118,13 @@ func situations() []situation {
 			ways:  []agenttest.Way{{Name: "`mcpServers` of a sub-agent of the project", Prompt: task("armed", "false", "plain"), Mark: "by-server", Program: true}},
 		},
 		{
+			files: map[string]string{
+				"WORK/.claude/skills/p/SKILL.md":                   "---\nname: p\ndescription: is a plugin\n---\nNothing.",
+				"WORK/.claude/skills/p/.claude-plugin/plugin.json": `{"name":"p","version":"1.0.0"}`, "WORK/.claude/skills/p/.mcp.json": server,
+			},
+			ways: []agenttest.Way{{Name: "server of a skill of the project that is a plugin", Prompt: "[[script:plain]]", Mark: "by-server", Program: true}},
+		},
+		{
 			files: map[string]string{"HOME/.claude/settings.json": `{"permissions":{"defaultMode":"acceptEdits"}}`, "WORK/.claude/settings.json": `{"permissions":{"defaultMode":"acceptEdits"}}`},
 			ways:  []agenttest.Way{{Name: "`defaultMode: acceptEdits`", Prompt: "[[script:write WORK/accepted]]", Mark: "accepted"}},
 		},
