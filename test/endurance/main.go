@@ -45,7 +45,7 @@ type sizes struct {
 	deaths                    int             // of a gateway beside another one
 	full                      int             // full disks of each kind
 	sleeps                    int             // of a gateway beyond its lease
-	troubles                  int             // of one of three gateways, within a lease
+	interruptions             int             // of one of three gateways, within a lease
 	longest                   time.Duration   // of these
 	stops                     []time.Duration // for so long the process is stopped
 	steady                    time.Duration   // how long a gateway at rest gets no smaller, before its baseline is taken
@@ -55,7 +55,7 @@ func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, postgresRounds: 200, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
 		turns: 100_000, races: 10_000, faults: 2,
-		outages: 20, failovers: 20, seconds: 20, clusters: 10, leases: 4, deaths: 100, full: 5, sleeps: 3, troubles: 110, longest: 8 * time.Second, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		outages: 20, failovers: 20, seconds: 20, clusters: 10, leases: 4, deaths: 100, full: 5, sleeps: 3, interruptions: 110, longest: 8 * time.Second, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
@@ -63,7 +63,7 @@ func full() sizes {
 func quick() sizes {
 	return sizes{
 		rounds: 12, perStore: 6, postgresRounds: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
-		outages: 2, failovers: 1, seconds: 3, clusters: 1, leases: 1, deaths: 2, full: 1, troubles: 6, longest: 2 * time.Second, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
+		outages: 2, failovers: 1, seconds: 3, clusters: 1, leases: 1, deaths: 2, full: 1, interruptions: 6, longest: 2 * time.Second, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
 	}
 }
 
@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.Bool("quick", false, "small sizes, some two minutes")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
-	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, failovers, second, rivals, beside, stale, owners, upgrade, deaths, leases, full, read-only, sleeps, troubles, stops, faults")
+	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, failovers, second, rivals, beside, stale, owners, upgrade, deaths, leases, full, read-only, sleeps, interruptions, stops, faults")
 	flags.IntVar(&n.rounds, "kills", n.rounds, "how often the gateway is killed under load and started again")
 	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
 	flags.IntVar(&n.postgresRounds, "postgres-kills", n.postgresRounds, "the same with the log in PostgreSQL (needs PostgreSQL); 0: never")
@@ -107,7 +107,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.IntVar(&n.deaths, "deaths", n.deaths, "how often a gateway is killed beside another one, which takes its session; 0: never")
 	flags.IntVar(&n.full, "full", n.full, "how often the disk is full and the database read-only (needs Linux, and root for all of it); 0: never")
 	flags.IntVar(&n.sleeps, "sleeps", n.sleeps, "how often the gateway is stopped for longer than its lease (needs Linux and PostgreSQL); 0: never")
-	flags.IntVar(&n.troubles, "troubles", n.troubles, "how often one of three gateways is paused or cut off for a while (needs Linux and PostgreSQL); 0: never")
+	flags.IntVar(&n.interruptions, "interruptions", n.interruptions, "how often one of three gateways is paused or cut off for a while (needs Linux and PostgreSQL); 0: never")
 	stops := flags.Bool("stops", true, "stop the gateway's process for some seconds (needs Linux)")
 	flags.IntVar(&n.faults, "faults", n.faults, "how often each test of a fault is run (needs Go); 0: never")
 	if err := flags.Parse(args); err != nil {

@@ -20,11 +20,11 @@ type member struct {
 	database, forwards *faultnet.Proxy
 }
 
-// troubles has three gateways on one PostgreSQL under load, each client at all of them. Again and again it stops the process of one,
+// interruptions has three gateways on one PostgreSQL under load, each client at all of them. Again and again it stops the process of one,
 // or holds what goes between one and PostgreSQL or between one and the others, for less than a lease. No turn fails, and all three
 // have the same record.
-func (b *bench) troubles(ctx context.Context, times int, longest time.Duration, t *results) error {
-	const name = "troubles"
+func (b *bench) interruptions(ctx context.Context, times int, longest time.Duration, t *results) error {
+	const name = "interruptions"
 	if err := b.postgres.Make(name); err != nil {
 		return err
 	}
