@@ -35,9 +35,8 @@ RACE := ./internal/cli ./eventlog/... ./session ./gateway ./access/... ./adapter
 # Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
 # they have no goroutine that other tests of their package have not. make test runs them.
 SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
-# Tests that flood the whole program and watch its memory, and those of the page that are about one setting, one outage or many
-# views: they take much processor time, so make test-wider runs them.
-FLOODS := ^TestAgentThatSpams|^TestFloodsOfBodies$$|^TestAnEndpointThatFloods$$|^TestAViewerWhoReadsLargeTracesSlowsNobody$$|^TestLargePromptsLeaveNoMemoryBehind$$
+# Tests of the page that are about one setting, one outage or many views: they take much processor time, so make test-wider runs
+# them.
 PAGE_WIDER := $(addprefix page/,$(addsuffix .test.mjs,agent-ops-client expiry export exporters hostile lost many notify openid restart silent states widget))
 PAGE_TEST = cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
@@ -98,7 +97,7 @@ STAGES := page-check install-clients install-agents:install-clients binary:page-
   test-go:install-agents,page-test-main js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
   js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
-WIDER_STAGES := e2e-postgres test-race page-test-wider floods first-use conformance-claude conformance-selftest conformance-others endurance-quick \
+WIDER_STAGES := e2e-postgres test-race page-test-wider first-use conformance-claude conformance-selftest conformance-others endurance-quick \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
@@ -139,11 +138,7 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) -skip '$(FLOODS)' ./internal/cli ./eventlog/sqllog ./session ./test/e2e/... ./... # the longest first
-
-.PHONY: floods
-floods: binary ## The Go tests that flood the whole program
-	$(WITH_BINARY) $(GO_TEST) -count=1 -run '$(FLOODS)' ./test/e2e
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./internal/cli ./eventlog/sqllog ./session ./test/e2e/... ./... # the longest first
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
@@ -395,11 +390,11 @@ film: build ## Film the page for the README, in Chromium
 	cd tools/picture && node film.mjs
 
 .PHONY: endurance
-endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)
+endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (thirty-five minutes)
 	$(GO) run ./test/endurance $(ARGS)
 
 .PHONY: endurance-quick
-endurance-quick: binary ## The same in small sizes, some two minutes
+endurance-quick: binary ## The same in small sizes, some three minutes
 	$(GO) run ./test/endurance -quick
 
 .PHONY: npm-test

@@ -106,8 +106,9 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"), Box: agent.Box{Write: []string{"${CLINE_DIR:-~/.cline}/"}}},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
-			LooseCommands: []string{"yolo", "tools", "cwd"}, Settings: files("bunfig.toml"), // its program, Bun, loads what that names
-			Set: map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
+			LooseCommands: []string{"yolo", "tools", "cwd"},
+			Settings:      files("bunfig.toml"),                                     // its program, Bun, loads what that names
+			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
 		},
 		{
 			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},

@@ -9,6 +9,9 @@ import (
 	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
+// kilo is the name of Kilo for people.
+const kilo = "Kilo"
+
 // Adapter is the adapter of OpenCode and Kilo.
 func Adapter() agent.Adapter {
 	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
@@ -49,7 +52,7 @@ func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
 	return Adapter(), agent.Settings{Command: r.Command, Args: r.Args, Environ: r.Environ, URL: r.URL}
 }
 
-// isKilo reports whether the program is Kilo. It has no switch that leaves all settings of the project out: with
+// isKilo reports whether the program is Kilo, which has no switch that leaves all settings of the project out: with
 // KILO_DISABLE_PROJECT_CONFIG=1 it starts the servers of .kilo/mcp.json (7.7.7).
 func (r Runtime) isKilo() bool {
 	return r.Name == kilo || strings.Contains(filepath.Base(r.command()), "kilo")
@@ -76,9 +79,6 @@ func (r Runtime) WithoutSettings() agent.Runtime {
 	r.Environ = append(slices.Clone(r.Environ), agent.OpenCodeAlone)
 	return r
 }
-
-// kilo is the name of Kilo for people.
-const kilo = "Kilo"
 
 // WithProcess implements agent.ProcessStarter.
 func (r Runtime) WithProcess(s agent.Settings) agent.Runtime {

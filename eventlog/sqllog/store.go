@@ -139,8 +139,8 @@ func (s *Store) firstEdition() {
 	}
 }
 
-// noteStart writes at each start, so that there is a journal. In a back-up that was restored, and after a loss of commits, numbers begin
-// anew. That is written first, because the journal hides the loss from the next start.
+// noteStart writes at each start, so that there is a journal. In a back-up that was restored, and after a loss of commits, it
+// calls beginNumbersAnew before: the journal hides the loss from the next start.
 func (s *Store) noteStart(ctx context.Context, lost bool) error {
 	ctx, cancel := s.db.bounded(ctx, 0)
 	defer cancel()

@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 		n = quick()
 	}
 	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
-	flags.Bool("quick", false, "small sizes, some two minutes")
+	flags.Bool("quick", false, "small sizes, some three minutes")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
 	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, failovers, second, rivals, beside, stale, owners, upgrade, deaths, leases, full, read-only, sleeps, interruptions, stops, faults")
