@@ -35,10 +35,6 @@ RACE := ./internal/cli ./eventlog/... ./session ./gateway ./access/... ./adapter
 # Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
 # they have no goroutine that other tests of their package have not. make test runs them.
 SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
-# Tests of the page that are about one setting, one outage or many views: they take much processor time, so make test-wider runs
-# them.
-PAGE_WIDER := $(addprefix page/,$(addsuffix .test.mjs,agent-ops-client expiry export exporters hostile lost many notify openid restart silent states widget))
-PAGE_TEST = cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
@@ -90,14 +86,14 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
-# reads web/dist, which page-check writes, and no two stages install into one folder. page-test-main and test-go use all of the
-# machine, and some of their tests bound a time, so they do not run side by side.
-STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test-main:install-clients,binary lint:page-check \
-  test-go:install-agents,page-test-main js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+# The stages of a run, in the order in which they begin. Three run at a time, because most wait for half of their time;
+# "stage:other" waits for another stage: the Go compiler reads web/dist, which page-check writes, and no two stages install into one
+# folder. page-test and test-go use all of the machine, and some of their tests bound a time, so they do not run side by side.
+STAGES := page-check linter install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check,linter \
+  test-go:install-agents,page-test js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
   js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
-WIDER_STAGES := e2e-postgres test-race page-test-wider first-use conformance-claude conformance-selftest conformance-others endurance-quick \
+WIDER_STAGES := e2e-postgres test-race conformance-others first-use:e2e-postgres conformance-claude conformance-selftest endurance-quick \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
@@ -296,15 +292,8 @@ conformance-newest: binary agents test/conformance/node_modules/.package-lock.js
 	cd test/conformance && node run.mjs --agent claude $(NEWEST_CLIENT) && node run.mjs --agent codex $(NEWEST_CLIENT)
 
 .PHONY: page-test
-page-test: page-test-main page-test-wider ## The gateway's own page, as people use it, in Chromium
-
-.PHONY: page-test-main
-page-test-main: binary test/conformance/node_modules/.package-lock.json
-	$(PAGE_TEST) $(filter-out $(PAGE_WIDER),$(patsubst test/conformance/%,%,$(wildcard test/conformance/page/*.test.mjs)))
-
-.PHONY: page-test-wider
-page-test-wider: binary test/conformance/node_modules/.package-lock.json
-	$(PAGE_TEST) $(PAGE_WIDER)
+page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
+	cd test/conformance && node --test --test-concurrency=5 --test-reporter=spec page/*.test.mjs
 
 test/conformance/outside/node_modules/.package-lock.json: test/conformance/outside/package-lock.json | need-node
 	npm --prefix test/conformance/outside ci --no-audit --no-fund
@@ -408,6 +397,10 @@ foreign: need-go ## Check that the program compiles for Windows and macOS
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
 	deploy/snapshot.sh
+
+.PHONY: linter
+linter: need-go
+	$(LINT) version
 
 .PHONY: lint
 lint: need-go ## Lint (the first time builds the linter, about two minutes)

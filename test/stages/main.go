@@ -3,7 +3,7 @@
 //
 //	go run ./test/stages install binary test-go:install,binary page-check
 //
-// Two stages run at a time, in the order of the arguments. A stage NAME:OTHER,... waits until each
+// Three stages run at a time, in the order of the arguments. A stage NAME:OTHER,... waits until each
 // OTHER has passed; meanwhile those after it go first. A stage that fails stops no other stage,
 // except those that wait for it.
 //
@@ -27,7 +27,7 @@ import (
 
 const (
 	logs       = "bin/stages"
-	atOnce     = 2           // stages that run at a time
+	atOnce     = 3           // stages that run at a time
 	reminder   = time.Minute // how often a stage that runs says so
 	graceOfEnd = 20 * time.Second
 	shown      = 12_000 // bytes of the log of a stage that failed

@@ -389,20 +389,27 @@ test('a person who may only read is told so in the place of the draft', async ()
 
 test('a sign-in that ends in the middle of a turn loses no draft', async () => {
   const id = await make('unhurried'),
-    page = await open(site, `#/s/${id}`);
+    page = await open(site, `#/s/${id}`, { prepare: withoutSockets });
   await page.say('slow');
   await page.getByRole('button', { name: 'Stop' }).waitFor();
   await choose(page, note());
   await attached(page).getByText('notes.txt').waitFor();
   await field(page).fill('what I was writing');
+  const asked = new Promise(resolve => {
+    void page.route('**/api/chat?*', resolve);
+  });
+  await page.keyboard.press('Enter');
+  const prompt = await asked; // it is on its way, and the field is empty
+  assert.equal(await value(page), '');
   await page.evaluate(() =>
     fetch('/auth/sign-out', { method: 'POST', headers: { 'X-Tributary-Page': localStorage.getItem('tributary-page') } }),
   );
-  await page.keyboard.press('Enter');
+  await prompt.continue();
   await until(
     'the draft is back',
     async () => (await page.locator('textarea[aria-label="Your message"]').inputValue()) === 'what I was writing',
   ); // a dialog may stand before it
+  await page.unroute('**/api/chat?*');
   await page.goto(`${site.base}/?token=${encodeURIComponent(site.token)}`);
   await page.goto(`${site.base}/#/s/${id}`);
   await until('the draft is there after the next sign-in', async () => (await value(page)) === 'what I was writing');
