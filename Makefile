@@ -88,9 +88,9 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 
 # The stages of a run, in the order in which they begin. Three run at a time, because most wait for half of their time;
 # "stage:other" waits for another stage: the Go compiler reads web/dist, which page-check writes, and no two stages install into one
-# folder. page-test and test-go use all of the machine, and some of their tests bound a time, so they do not run side by side.
-STAGES := page-check linter install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check,linter \
-  test-go:install-agents,page-test js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+# folder.
+STAGES := page-check linter install-clients install-agents:install-clients binary:page-check lint:page-check,linter test-go:install-agents,binary \
+  page-test:install-clients,binary js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
   js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
 WIDER_STAGES := e2e-postgres test-race conformance-others first-use:e2e-postgres conformance-claude conformance-selftest endurance-quick \
