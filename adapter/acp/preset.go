@@ -88,11 +88,14 @@ func Presets() []Preset {
 			LooseModes:    []string{"https://agentclientprotocol.com/protocol/session-modes#autopilot"},
 			LooseCommands: []string{"allow-all", "yolo", "permissions", "autopilot", "add-dir", "cwd", "cd", "mcp", "plugin", "extensions", "sandbox", "config", "settings", "remote", "share"},
 			Signs:         Signs{Error: "Error: "},
+			Settings: files(".github/hooks/*", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
+				".mcp.json", ".github/mcp.json", ".github/lsp.json", ".github/agents/**/*", ".github/extensions/**/*"),
 		},
 		{
 			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}, Box: agent.Box{Write: []string{"${KIMI_CODE_HOME:-~/.kimi-code}/"}}},
 			Title:  "Kimi", Login: "run `kimi` and /login in a terminal",
 			LooseModes: []string{"yolo"}, Signs: Signs{Silence: true},
+			Settings: files(".mcp.json", ".kimi-code/mcp.json", ".kimi-code/local.toml"),
 		},
 		{
 			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*"), Box: agent.KiloBox()},
@@ -102,17 +105,19 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH"), Box: agent.Box{Write: []string{"${XDG_CONFIG_HOME:-~/.config}/goose/", "${XDG_DATA_HOME:-~/.local/share}/goose/", "${XDG_STATE_HOME:-~/.local/state}/goose/"}}},
 			Title:  "Goose", Login: "run `goose configure` in a terminal, or set GOOSE_PROVIDER, GOOSE_MODEL and the key of the provider",
 			LooseModes: []string{"auto"}, Mode: "approve", LooseCommands: []string{"mode", "builtin", "extension"}, Signs: Signs{Error: "Ran into this error: "},
+			Settings: files(".agents/plugins/**/*"),
 		},
 		{
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"), Box: agent.Box{Write: []string{"${CLINE_DIR:-~/.cline}/"}}},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
 			LooseCommands: []string{"yolo", "tools", "cwd"},
-			Settings:      files("bunfig.toml"),                                     // its program, Bun, loads what that names
-			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
+			Settings:      files("bunfig.toml", ".clinerules/hooks/*", ".cline/hooks/*", ".cline/plugins/**/*", ".cline/cron/**/*"), // its program, Bun, loads what the first names
+			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"},                                                 // else a server stays behind, and errors get lost
 		},
 		{
 			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
 			Title:  "Cursor", Login: "run `cursor-agent login` in a terminal, or set CURSOR_API_KEY",
+			Settings: files(".cursor/cli.json", ".cursor/mcp.json", ".cursor/hooks.json", ".claude/settings.json", ".claude/settings.local.json"),
 		},
 		{
 			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"), AsksNobody: true, Box: agent.Box{Write: []string{"${PI_CODING_AGENT_DIR:-~/.pi/agent}/", "~/.pi/"}}},
@@ -124,6 +129,8 @@ func Presets() []Preset {
 			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
 			LooseModes: []string{"auto-approve"}, Mode: "ask",
 			LooseCommands: []string{"mcp", "reload", "proxy-setup", "leanstall", "unleanstall", "teleport"},
+			Settings:      files(".vibe/config.toml", ".vibe/hooks.toml", ".vibe/tools/**/*", ".vibe/agents/**/*"),
+			Set:           map[string]string{"VIBE_BYPASS_TOOL_PERMISSIONS": "false"}, // the user's own configuration may say true
 		},
 	}
 }

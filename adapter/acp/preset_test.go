@@ -1,6 +1,9 @@
 package acp_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -62,6 +66,39 @@ func TestModesInWhichAPresetsAgentDecidesAreRefused(t *testing.T) {
 		}
 		if err := (acp.Runtime{Preset: p}).Validate(nil); err != nil || p.Mode == "" {
 			t.Errorf("%s begins in %q: %v; want a mode that asks", name, p.Mode, err)
+		}
+	}
+}
+
+// Each of these files made the real agent start a program, or act, where nobody was asked about it.
+func TestPresetsKnowTheFilesOfAWorkspaceThatTheirAgentsObey(t *testing.T) {
+	t.Parallel()
+	for preset, files := range map[string][]string{
+		"gemini":       {".gemini/settings.json"},
+		"claude-acp":   {".mcp.json"},
+		"codex-acp":    {".codex/config.toml"},
+		"opencode-acp": {".opencode/plugin/p.js"},
+		"qwen":         {".qwen/settings.json"},
+		"copilot":      {".github/hooks/h.json", ".github/copilot/settings.json", ".claude/settings.json", ".mcp.json"},
+		"kilo":         {".kilo/plugin/p.js"},
+		"goose":        {".agents/plugins/p/hooks/hooks.json", ".agents/plugins/p/.mcp.json"},
+		"cline":        {".clinerules/hooks/TaskStart", ".cline/hooks/PreToolUse", ".cline/plugins/p.js"},
+		"mistral-vibe": {".vibe/config.toml", ".vibe/tools/t.py"},
+	} {
+		p, _ := acp.FindPreset(preset)
+		for _, file := range files {
+			dir := t.TempDir()
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700), os.WriteFile(filepath.Join(dir, file), []byte(`{"x":1}`), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			within, err := workspace.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := agent.FindSettings((acp.Runtime{Preset: p}).SettingsFiles(), within); len(found) != 1 || found[0].Path != file {
+				t.Errorf("%s: nobody is asked about %s: %v", preset, file, found)
+			}
+			_ = within.Close()
 		}
 	}
 }

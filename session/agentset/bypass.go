@@ -27,8 +27,9 @@ func bypasses() []agent.Bypass {
 		always("--yolo"), always("--approval-mode", "yolo", "auto_edit", "auto-edit", "autoedit"), always("--approvalMode", "yolo", "auto_edit", "auto-edit", "autoedit"),
 		{Flag: "-y", Of: []string{"gemini", "qwen"}},
 		// Copilot
-		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"),
-		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes"}},
+		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"), always("--allow-url"), always("--allow-all-urls"), always("--autopilot"), always("--assisted-approval"),
+		{Flag: "--mode", Values: []string{"autopilot"}, Of: []string{"copilot"}},
+		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes", "on", "y"}}, {Variable: "COPILOT_ASSISTED_APPROVAL"},
 		// OpenCode and Kilo
 		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}},
 		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
@@ -36,6 +37,8 @@ func bypasses() []agent.Bypass {
 		{Variable: "KILO_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
 		// Goose
 		{Variable: "GOOSE_MODE", Values: []string{"auto"}},
+		// Vibe
+		{Variable: "VIBE_BYPASS_TOOL_PERMISSIONS", Values: []string{"true", "1", "yes", "on", "y", "t"}},
 	}
 }
 

@@ -361,6 +361,14 @@ func guardPromises() []mutation {
 			text: "hex.EncodeToString(sum[:])", other: "hex.EncodeToString(sum[:0])", tests: "TestSettingsFilesAreBounded", packages: []string{"./agent"},
 		},
 		{
+			name: "hooks of the workspace that Copilot runs count unasked", promise: settings, file: "adapter/acp/preset.go",
+			text: `files(".github/hooks/*", `, other: `files(`, tests: "TestPresetsKnowTheFiles", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a variable that switches Vibe's requests off counts as harmless", promise: settings, file: "session/agentset/bypass.go",
+			text: `"VIBE_BYPASS_TOOL_PERMISSIONS"`, other: `"VIBE_BYPASS"`, tests: "TestArgumentsThatBypass", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "Claude Code starts helpers of the workspace unasked", promise: settings, file: "agent/workspacesettings.go",
 			text: "harmless := []string{\"$schema\", \"permissions\",", other: "harmless := []string{\"apiKeyHelper\", \"permissions\",", tests: "TestSettingsFilesOfClaudeCode", packages: []string{"./adapter/claude"},
 		},
