@@ -86,14 +86,14 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, in the order in which they begin. Three run at a time, because most wait for half of their time;
-# "stage:other" waits for another stage: the Go compiler reads web/dist, which page-check writes, and no two stages install into one
-# folder.
-STAGES := page-check linter install-clients install-agents:install-clients binary:page-check lint:page-check,linter test-go:install-agents,binary \
-  page-test:install-clients,binary js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+# The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits until another stage has passed, and
+# "stage:other?" until it has ended: the Go compiler reads web/dist, which page-check writes, and no two stages install into one
+# folder. page-test and test-go use all of the machine, and some of their tests bound a time, so they do not run side by side.
+STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check \
+  test-go:install-agents,page-test? js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
   js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
-WIDER_STAGES := e2e-postgres test-race conformance-others first-use:e2e-postgres conformance-claude conformance-selftest endurance-quick \
+WIDER_STAGES := e2e-postgres test-race first-use:e2e-postgres? conformance-claude conformance-selftest conformance-others endurance-quick \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
@@ -293,7 +293,7 @@ conformance-newest: binary agents test/conformance/node_modules/.package-lock.js
 
 .PHONY: page-test
 page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
-	cd test/conformance && node --test --test-concurrency=5 --test-reporter=spec page/*.test.mjs
+	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec page/*.test.mjs
 
 test/conformance/outside/node_modules/.package-lock.json: test/conformance/outside/package-lock.json | need-node
 	npm --prefix test/conformance/outside ci --no-audit --no-fund
@@ -397,10 +397,6 @@ foreign: need-go ## Check that the program compiles for Windows and macOS
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
 	deploy/snapshot.sh
-
-.PHONY: linter
-linter: need-go
-	$(LINT) version
 
 .PHONY: lint
 lint: need-go ## Lint (the first time builds the linter, about two minutes)

@@ -3,9 +3,9 @@
 //
 //	go run ./test/stages install binary test-go:install,binary page-check
 //
-// Three stages run at a time, in the order of the arguments. A stage NAME:OTHER,... waits until each
-// OTHER has passed; meanwhile those after it go first. A stage that fails stops no other stage,
-// except those that wait for it.
+// Two stages run at a time, in the order of the arguments. A stage NAME:OTHER,... waits until each
+// OTHER has passed, and one NAME:OTHER?,... until OTHER has ended, however it went; meanwhile those
+// after it go first. A stage that fails stops no other stage, except those that wait until it has passed.
 //
 // What a stage prints goes to bin/stages/NAME.log, and the end of that to the terminal if the
 // stage fails.
@@ -27,7 +27,7 @@ import (
 
 const (
 	logs       = "bin/stages"
-	atOnce     = 3           // stages that run at a time
+	atOnce     = 2           // stages that run at a time
 	reminder   = time.Minute // how often a stage that runs says so
 	graceOfEnd = 20 * time.Second
 	shown      = 12_000 // bytes of the log of a stage that failed
@@ -58,6 +58,7 @@ func again(stages ...string) string {
 type stage struct {
 	name      string
 	after     []*stage // those that it waits for
+	needs     []*stage // those of them that must have passed
 	ended     bool
 	began     time.Duration // since the beginning of the run
 	took      time.Duration
@@ -118,12 +119,16 @@ func parse(args []string) (all []*stage, err error) {
 		}
 		s := &stage{name: name}
 		for other := range strings.SplitSeq(after, ",") {
+			other, ended := strings.CutSuffix(other, "?")
 			switch {
 			case !waits:
 			case named[other] == nil:
 				return nil, fmt.Errorf("the stage %s waits for %q, which does not stand before it", name, other)
 			default:
 				s.after = append(s.after, named[other])
+				if !ended {
+					s.needs = append(s.needs, named[other])
+				}
 			}
 		}
 		named[name] = s
@@ -147,10 +152,10 @@ func printer(began time.Time) func(format string, args ...any) {
 	}
 }
 
-// run runs the stage, unless one that it waits for has failed.
+// run runs the stage, unless one that it needs has failed.
 func (s *stage) run(ctx context.Context, say func(string, ...any)) {
-	if failed := slices.IndexFunc(s.after, func(other *stage) bool { return other.err != nil }); failed >= 0 {
-		s.err = fmt.Errorf("not run, because %s failed", s.after[failed].name)
+	if failed := slices.IndexFunc(s.needs, func(other *stage) bool { return other.err != nil }); failed >= 0 {
+		s.err = fmt.Errorf("not run, because %s failed", s.needs[failed].name)
 		say("%s: %v", s.name, s.err)
 		return
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -28,6 +30,24 @@ func TestAStageIsReadyWhenThoseThatItWaitsForHaveEnded(t *testing.T) {
 			if s.name == strings.Fields(want)[0] {
 				s.ended = true
 			}
+		}
+	}
+}
+
+// A stage that waits for the end of another one runs also when that has failed, and one that needs it does not.
+func TestAStageRunsOnlyIfThoseThatItNeedsHavePassed(t *testing.T) {
+	t.Parallel()
+	all, err := parse(strings.Fields("page test:page? binary:page"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all[0].ended, all[0].err = true, errors.New("exit status 2")
+	ctx, stop := context.WithCancel(t.Context())
+	stop() // so that no stage begins
+	for s, want := range map[*stage]string{all[1]: "not run: context canceled", all[2]: "not run, because page failed"} {
+		s.run(ctx, func(string, ...any) {})
+		if !s.isReady() || s.err == nil || s.err.Error() != want {
+			t.Errorf("%s: ready %v, %v; want %s", s.name, s.isReady(), s.err, want)
 		}
 	}
 }
