@@ -11,7 +11,7 @@ func Adapter() agent.Adapter {
 		Name: "codex", Files: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
 		Box:     agent.CodexBox(),
-		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}, {Path: ".codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
+		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			var o Settings
 			if err := agent.DecodeOptions(s.Options, &o); err != nil {

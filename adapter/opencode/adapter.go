@@ -21,7 +21,7 @@ func Adapter() agent.Adapter {
 			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
 			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already
 		},
-		Grants:  []agent.Grant{{Path: "~/.config/opencode/opencode.json", Pattern: allows}, {Path: "opencode.json", Pattern: allows}},
+		Grants:  []agent.Grant{{Path: "~/.config/opencode/opencode.json", Pattern: allows}},
 		Box:     agent.OpenCodeBox(),
 		Presets: []agent.Preset{{Name: "kilo-serve", Command: "kilo", Install: "npm install -g @kilocode/cli"}},
 		New: func(s agent.Settings) (agent.Runtime, error) {
