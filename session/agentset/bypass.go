@@ -29,7 +29,8 @@ func bypasses() []agent.Bypass {
 		// Copilot
 		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"), always("--allow-url"), always("--allow-all-urls"), always("--autopilot"), always("--assisted-approval"),
 		{Flag: "--mode", Values: []string{"autopilot"}, Of: []string{"copilot"}},
-		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes", "on", "y"}}, {Variable: "COPILOT_ASSISTED_APPROVAL"},
+		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes", "on", "y"}},
+		{Variable: "COPILOT_ASSISTED_APPROVAL"},
 		// OpenCode and Kilo
 		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}},
 		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
