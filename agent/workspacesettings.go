@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/policy/workspace"
@@ -32,6 +33,9 @@ type SettingsFile struct {
 	// Harmless are keys at the top of a JSON object, or of the frontmatter of a Markdown file, that start nothing and allow nothing.
 	// A file with no other keys does not count. Nil: every file counts.
 	Harmless []string
+	// Variables says that the file has a variable in each line, as NAME=value. A person is shown the names only, because values are
+	// often secrets.
+	Variables bool
 }
 
 // FoundSettings is a settings file that is there.
@@ -152,12 +156,41 @@ func (f SettingsFile) read(dir workspace.Dir, name string) (found FoundSettings,
 	if cut {
 		found.SHA256, found.Unread = rand.Text(), true
 	}
+	if f.Variables {
+		data = namesOnly(data)
+	}
 	shown := data[:min(len(data), mostSettingsShown)]
 	for len(shown) < len(data) && len(shown) > 0 && !utf8.RuneStart(data[len(shown)]) {
 		shown = shown[:len(shown)-1]
 	}
 	found.Text = strings.ToValidUTF8(string(shown), "\uFFFD")
 	return found, true
+}
+
+// namesOnly leaves out all but the names of variables: an ellipsis stands for each other line. A value in quotes may have several.
+func namesOnly(data []byte) []byte {
+	var names strings.Builder
+	inside := "" // the quote that is open
+	for line := range strings.Lines(string(data)) {
+		name, value, is := strings.Cut(strings.TrimSpace(line), "=")
+		name, value = strings.TrimSpace(strings.TrimPrefix(name, "export ")), strings.TrimSpace(value)
+		other := func(r rune) bool { return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+		switch {
+		case inside != "":
+			names.WriteString("…\n")
+			if strings.Contains(line, inside) {
+				inside = ""
+			}
+		case !is || name == "" || strings.ContainsFunc(name, other):
+			names.WriteString("…\n")
+		default:
+			names.WriteString(name + "=…\n")
+			if value != "" && strings.ContainsAny(value[:1], "\"'`") && strings.Count(value, value[:1]) == 1 {
+				inside = value[:1]
+			}
+		}
+	}
+	return []byte(names.String())
 }
 
 // harmless reports whether a file has harmless keys only, or none.
@@ -223,10 +256,10 @@ func ClaudeSettings(hooks bool) []SettingsFile {
 		{Path: ".claude/settings.local.json", Harmless: harmless},
 		{Path: ".mcp.json", Harmless: []string{}},
 		// A skill with this folder is a plugin.
-		{Path: ".claude/skills/*/.claude-plugin/*"},
+		{Path: ".claude/skills/*/.claude-plugin/**/*"},
 		{Path: ".claude/skills/*/.mcp.json"},
 		{Path: ".claude/skills/*/.lsp.json"},
-		{Path: ".claude/skills/*/hooks/*"},
+		{Path: ".claude/skills/*/hooks/**/*"},
 		// Servers of a sub-agent start with it.
 		{Path: ".claude/agents/**/*", Harmless: []string{"name", "description", "tools", "disallowedTools", "model", "permissionMode", "skills", "color", "background", "effort"}},
 	}

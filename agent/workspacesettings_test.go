@@ -102,7 +102,34 @@ func TestFindSettings(t *testing.T) {
 // A long file is shown in part, and its whole text counts. Of many files the first are looked at, and the others are one that
 // nobody can allow for good.
 //
+// A person sees which variables a file sets, and no value.
+//
 //evidence:for limit-settings
+func TestValuesOfVariablesAreNotShown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := "# a comment\nBASH_ENV=./x.sh\n  export TOKEN = 'secret'\nKEY=\"-----BEGIN\nc2VjcmV0==\n-----END\"\nsecret\nPATH=./bin\n"
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	within, err := workspace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer within.Close()
+	found := agent.FindSettings([]agent.SettingsFile{{Path: ".env", Variables: true}}, within)
+	const want = "…\nBASH_ENV=…\nTOKEN=…\nKEY=…\n…\n…\n…\nPATH=…\n"
+	if len(found) != 1 || found[0].Text != want {
+		t.Errorf("shown is %v, want %q", found, want)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(strings.Replace(text, "./bin", "./sbin", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := agent.FindSettings([]agent.SettingsFile{{Path: ".env", Variables: true}}, within); len(again) != 1 || len(found) != 1 || again[0].Same(found[0]) || again[0].SHA256 == found[0].SHA256 {
+		t.Errorf("another value is the same file: %v", again)
+	}
+}
+
 func TestSettingsFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -56,7 +56,8 @@ func Presets() []Preset {
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
 			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
 			ReplaysLate: true, Signs: Signs{Uncounted: true},
-			Settings: files(".gemini/settings.json", ".gemini/policies/*", ".gemini/agents/**/*"),
+			Settings:      append(files(".gemini/settings.json", ".gemini/policies/**/*", ".gemini/agents/**/*"), variables(".env", ".gemini/.env")...),
+			LooseCommands: []string{"extensions"},
 		},
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic, Box: agent.ClaudeBox()},
@@ -68,7 +69,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai, Box: agent.CodexBox()},
 			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
 			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
-			Settings: files(".codex/config.toml", ".codex/hooks.json", ".codex/rules/*", ".codex/agents/*"),
+			Settings: files(".codex/config.toml", ".codex/hooks.json", ".codex/rules/**/*", ".codex/agents/**/*"),
 			Set:      map[string]string{"CODEX_CONFIG": `{"notify":[]}`}, // nobody is asked about the program that it names
 		},
 		{
@@ -80,7 +81,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}, Box: agent.Box{Write: []string{"${QWEN_HOME:-~/.qwen}/"}}},
 			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
-			Settings: files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/skills/**/*", ".qwen/hooks/**/*", ".mcp.json", ".lsp.json"),
+			Settings: append(files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/skills/**/*", ".qwen/hooks/**/*", ".mcp.json", ".lsp.json"), variables(".env", ".qwen/.env")...),
 		},
 		{
 			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}, Box: agent.Box{Write: []string{"${COPILOT_HOME:-~/.copilot}/", "${COPILOT_CACHE_HOME:-~/.cache/copilot}/"}}},
@@ -88,7 +89,7 @@ func Presets() []Preset {
 			LooseModes:    []string{"https://agentclientprotocol.com/protocol/session-modes#autopilot"},
 			LooseCommands: []string{"allow-all", "yolo", "permissions", "autopilot", "add-dir", "cwd", "cd", "mcp", "plugin", "extensions", "sandbox", "config", "settings", "remote", "share"},
 			Signs:         Signs{Error: "Error: "},
-			Settings: files(".github/hooks/*", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
+			Settings: files(".github/hooks/**/*", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
 				".mcp.json", ".github/mcp.json", ".github/lsp.json", ".github/agents/**/*", ".github/extensions/**/*"),
 		},
 		{
@@ -111,8 +112,9 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"), Box: agent.Box{Write: []string{"${CLINE_DIR:-~/.cline}/"}}},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
 			LooseCommands: []string{"yolo", "tools", "cwd"},
-			Settings:      files("bunfig.toml", ".clinerules/hooks/*", ".cline/hooks/*", ".cline/plugins/**/*", ".cline/cron/**/*"), // its program, Bun, loads what the first names
-			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"},                                                 // else a server stays behind, and errors get lost
+			// Its program, Bun, loads bunfig.toml and the files of variables.
+			Settings: append(files("bunfig.toml", ".clinerules/hooks/**/*", ".cline/hooks/**/*", ".cline/plugins/**/*", ".cline/cron/**/*"), variables(".env", ".env.local", ".env.development", ".env.development.local", ".env.production", ".env.production.local", ".env.test", ".env.test.local")...),
+			Set:      map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
 		},
 		{
 			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
@@ -143,6 +145,14 @@ func files(paths ...string) (all []agent.SettingsFile) {
 	return all
 }
 
+// variables are files of variables that the agent takes into its environment.
+func variables(paths ...string) (all []agent.SettingsFile) {
+	for _, path := range paths {
+		all = append(all, agent.SettingsFile{Path: path, Variables: true})
+	}
+	return all
+}
+
 // FindPreset returns the preset with a name.
 func FindPreset(name string) (Preset, bool) {
 	all := Presets()
@@ -169,7 +179,7 @@ func asksAlways() object {
 func Bypass() []agent.Bypass {
 	var all []agent.Bypass
 	for program, flags := range map[string][]string{
-		"copilot": {"--allow-all-paths"}, "kimi": {"-y", "--yes", "--auto-approve"}, "kilo": {"--auto"}, "cline": {"-y", "--auto-approve-all"},
+		"copilot": {"--allow-all-paths"}, "kimi": {"-y", "--yes", "--auto-approve"}, "kilo": {"--auto"}, "cline": {"-y", "--auto-approve-all", "--auto-approve"},
 		"cursor-agent": {"--force", "-f"}, "vibe-acp": {"--auto-approve"},
 	} {
 		for _, flag := range flags {

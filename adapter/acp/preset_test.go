@@ -74,15 +74,15 @@ func TestModesInWhichAPresetsAgentDecidesAreRefused(t *testing.T) {
 func TestPresetsKnowTheFilesOfAWorkspaceThatTheirAgentsObey(t *testing.T) {
 	t.Parallel()
 	for preset, files := range map[string][]string{
-		"gemini":       {".gemini/settings.json"},
+		"gemini":       {".gemini/settings.json", ".env", ".gemini/.env"},
 		"claude-acp":   {".mcp.json"},
 		"codex-acp":    {".codex/config.toml"},
 		"opencode-acp": {".opencode/plugin/p.js"},
-		"qwen":         {".qwen/settings.json"},
-		"copilot":      {".github/hooks/h.json", ".github/copilot/settings.json", ".claude/settings.json", ".mcp.json"},
+		"qwen":         {".qwen/settings.json", ".qwen/.env"},
+		"copilot":      {".github/hooks/h.json", ".github/hooks/a/b/h.json", ".github/copilot/settings.json", ".claude/settings.json", ".mcp.json"},
 		"kilo":         {".kilo/plugin/p.js"},
 		"goose":        {".agents/plugins/p/hooks/hooks.json", ".agents/plugins/p/.mcp.json"},
-		"cline":        {".clinerules/hooks/TaskStart", ".cline/hooks/PreToolUse", ".cline/plugins/p.js"},
+		"cline":        {".clinerules/hooks/TaskStart", ".cline/hooks/PreToolUse", ".cline/plugins/p.js", ".env", ".env.local"},
 		"mistral-vibe": {".vibe/config.toml", ".vibe/tools/t.py"},
 	} {
 		p, _ := acp.FindPreset(preset)

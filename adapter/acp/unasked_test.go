@@ -207,12 +207,14 @@ func changed(writes, runs string) situation {
 
 func geminiWays() []situation {
 	const settings = `{"general":{"defaultApprovalMode":"auto_edit"},"tools":{"allowed":["run_shell_command(touch)"]}}`
-	return append(loosenedByProject("`auto_edit` and `tools.allowed` of the project", map[string]string{"WORK/.gemini/settings.json": settings}), changed("Writing", ""))
+	dotenv := startedByProject(map[string]string{".env": "BASH_ENV=WORK/start.sh\n", "start.sh": "touch WORK/by-hook\n"}, "`BASH_ENV` in a file `.env` of the project")
+	return append(loosenedByProject("`auto_edit` and `tools.allowed` of the project", map[string]string{"WORK/.gemini/settings.json": settings}), dotenv, changed("Writing", ""))
 }
 
 func qwenWays() []situation {
 	const settings = `{"permissions":{"allow":["Bash(touch *)","Edit","Read"]}}`
-	return append(loosenedByProject("`permissions.allow` of the project", map[string]string{"WORK/.qwen/settings.json": settings}), changed("Writing", ""))
+	dotenv := startedByProject(map[string]string{".qwen/.env": "PYTHONPATH=WORK\n", "sitecustomize.py": "open('WORK/by-hook', 'w').close()\n"}, "`PYTHONPATH` in a file `.env` of the project")
+	return append(loosenedByProject("`permissions.allow` of the project", map[string]string{"WORK/.qwen/settings.json": settings}), dotenv, changed("Writing", ""))
 }
 
 // The title of Kimi's requests for writes begins that of the gateway's.
@@ -272,6 +274,7 @@ func copilotWays() []situation {
 	trusted.files["HOME/.copilot/config.json"] = `{"trusted_folders":["WORK"]}`
 	return []situation{
 		startedByProject(map[string]string{".github/hooks/h.json": hooks("allow")}, "hook `sessionStart` of the project"),
+		startedByProject(map[string]string{".github/hooks/a/b/h.json": hooks("allow")}, "the same, in a folder of the hooks"),
 		{
 			files: map[string]string{"WORK/.github/hooks/h.json": hooks("allow")},
 			ways:  []agenttest.Way{{Name: "hook `preToolUse` of the project answers `allow`", Prompt: shell("answered"), Mark: "answered"}},
@@ -286,7 +289,8 @@ func copilotWays() []situation {
 
 func clineWays() []situation {
 	const hook = "#!/bin/sh\ntouch WORK/by-hook\necho '{}'\n"
-	return []situation{startedByProject(map[string]string{
+	dotenv := startedByProject(map[string]string{".env": "CLINE_MCP_SETTINGS_PATH=WORK/m.json\n", "m.json": server("WORK/by-hook")}, "server of a file that `.env` of the project names")
+	return []situation{dotenv, startedByProject(map[string]string{
 		".clinerules/hooks/TaskStart": hook, ".cline/hooks/PreToolUse": hook, ".cline/plugins/p.js": "require('fs').writeFileSync('WORK/by-hook','');module.exports={};\n",
 	}, "hook in `.clinerules/hooks` of the project", "hook in `.cline/hooks` of the project", "plugin of the project")}
 }

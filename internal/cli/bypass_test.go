@@ -20,7 +20,7 @@ func TestArgumentsThatBypassPermissionsAreRefused(t *testing.T) {
 		`--approval-mode, yolo`, `--approval-mode=yolo`, `"@google/gemini-cli", -y`, `qwen, -y`, `--allow-all-tools`,
 		`-capproval_policy=never`, `-c=approval_policy=never`, `-c, profiles.x.approval_policy=never`, `codex, -anever`, `codex, -sdanger-full-access`, `--approvalMode=yolo`,
 		`--plugin-dir, x`, `--agents, '{"x":{"permissionMode":"bypassPermissions"}}'`,
-		`copilot, --autopilot`, `copilot, --mode, autopilot`, `copilot, --allow-all-urls`,
+		`copilot, --autopilot`, `copilot, --mode, autopilot`, `copilot, --allow-all-urls`, `gemini, --policy, x.toml`,
 	} {
 		conf := file(t, "tributary.yaml", "agents:\n  claude: {args: ["+args+"]}\n")
 		for _, run := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--cwd", t.TempDir()}, {"run", "hello"}, {"agents"}} {
@@ -31,7 +31,10 @@ func TestArgumentsThatBypassPermissionsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, env := range []string{`OPENCODE_PERMISSION: '{"*":"allow"}'`, `OPENCODE_CONFIG_CONTENT: '{"permission": {"bash": "allow"}}'`, `GOOSE_MODE: auto`, `COPILOT_ALLOW_ALL: "true"`, `COPILOT_ALLOW_ALL: "on"`, `COPILOT_ASSISTED_APPROVAL: "1"`, `VIBE_BYPASS_TOOL_PERMISSIONS: "true"`} {
+	for _, env := range []string{
+		`OPENCODE_PERMISSION: '{"*":"allow"}'`, `OPENCODE_CONFIG_CONTENT: '{"permission": {"bash": "allow"}}'`, `GOOSE_MODE: auto`, `COPILOT_ALLOW_ALL: "true"`, `COPILOT_ALLOW_ALL: "on"`, `COPILOT_ASSISTED_APPROVAL: "1"`, `VIBE_BYPASS_TOOL_PERMISSIONS: "true"`,
+		`Vibe_Tools: '{"bash":{"permission":"always"}}'`, `KILO_PERMISSION: '{"*":"\u0061llow"}'`, `OPENCODE_CONFIG_CONTENT: '{"\u0070ermission":"allow"}'`, `KILO_TEST_MANAGED_CONFIG_DIR: /tmp`,
+	} {
 		conf := file(t, "tributary.yaml", "agents:\n  claude: {env: {"+env+"}}\n")
 		command(t, "", "agents", "--config", conf).want(t, exitUsage, "by which the agent acts without asking")
 	}

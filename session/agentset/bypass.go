@@ -26,20 +26,25 @@ func bypasses() []agent.Bypass {
 		// Gemini, Qwen and their like
 		always("--yolo"), always("--approval-mode", "yolo", "auto_edit", "auto-edit", "autoedit"), always("--approvalMode", "yolo", "auto_edit", "auto-edit", "autoedit"),
 		{Flag: "-y", Of: []string{"gemini", "qwen"}},
+		{Flag: "--policy", Of: []string{"gemini"}},
+		{Flag: "--admin-policy", Of: []string{"gemini"}},
 		// Copilot
 		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"), always("--allow-url"), always("--allow-all-urls"), always("--autopilot"), always("--assisted-approval"),
 		{Flag: "--mode", Values: []string{"autopilot"}, Of: []string{"copilot"}},
 		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes", "on", "y"}},
 		{Variable: "COPILOT_ASSISTED_APPROVAL"},
-		// OpenCode and Kilo
-		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}},
-		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
-		{Variable: "KILO_PERMISSION", Values: []string{"*allow*"}},
-		{Variable: "KILO_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
+		// OpenCode and Kilo. Their JSON may write each letter as \u and its number.
+		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*", `*\u00*`}},
+		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*", `*\u00*`}},
+		{Variable: "OPENCODE_TEST_MANAGED_CONFIG_DIR"},
+		{Variable: "KILO_PERMISSION", Values: []string{"*allow*", `*\u00*`}},
+		{Variable: "KILO_CONFIG_CONTENT", Values: []string{"*permission*allow*", `*\u00*`}},
+		{Variable: "KILO_TEST_MANAGED_CONFIG_DIR"},
 		// Goose
 		{Variable: "GOOSE_MODE", Values: []string{"auto"}},
-		// Vibe
+		// Vibe, which reads the names of its variables in any letter case
 		{Variable: "VIBE_BYPASS_TOOL_PERMISSIONS", Values: []string{"true", "1", "yes", "on", "y", "t"}},
+		{Variable: "VIBE_TOOLS"},
 	}
 }
 
@@ -49,7 +54,7 @@ func bypass(known []agent.Bypass, command string, args, env []string) string {
 	for _, b := range known {
 		if b.Variable != "" {
 			for _, kv := range env {
-				if name, value, _ := strings.Cut(kv, "="); name == b.Variable && b.Counts(value) {
+				if name, value, _ := strings.Cut(kv, "="); strings.EqualFold(name, b.Variable) && b.Counts(value) {
 					return name
 				}
 			}

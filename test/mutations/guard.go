@@ -361,8 +361,12 @@ func guardPromises() []mutation {
 			text: "hex.EncodeToString(sum[:])", other: "hex.EncodeToString(sum[:0])", tests: "TestSettingsFilesAreBounded", packages: []string{"./agent"},
 		},
 		{
-			name: "hooks of the workspace that Copilot runs count unasked", promise: settings, file: "adapter/acp/preset.go",
-			text: `files(".github/hooks/*", `, other: `files(`, tests: "TestPresetsKnowTheFiles", packages: []string{"./adapter/acp"},
+			name: "hooks in folders of the workspace, which Copilot runs, count unasked", promise: settings, file: "adapter/acp/preset.go",
+			text: `files(".github/hooks/**/*", `, other: `files(".github/hooks/*", `, tests: "TestPresetsKnowTheFiles", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a person is shown the values of variables", promise: settings, file: "agent/workspacesettings.go",
+			text: "data = namesOnly(data)", other: "_ = namesOnly(data)", tests: "TestValuesOfVariables", packages: []string{"./agent"},
 		},
 		{
 			name: "a variable that switches Vibe's requests off counts as harmless", promise: settings, file: "session/agentset/bypass.go",
