@@ -287,8 +287,9 @@ func (l *activeSession) start(t *turn, before ...trace.Payload) {
 	if t.subscribers.came && t.subscribers.n == 0 {
 		l.startGrace(t)
 	}
+	onRecord := len(before) == 0 // the prompt, and not among these events
 	l.hub.goes.Go(func() {
-		t.run()
+		t.run(onRecord)
 		l.releaseAgent(t)
 	})
 }

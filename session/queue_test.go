@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -330,4 +331,47 @@ func TestChangesOfTheQueueRaceWithTheStartsOfTurns(t *testing.T) {
 		mu.Unlock()
 		b.close()
 	}
+}
+
+// A prompt waits for its own record, the turn before it ends meanwhile, and then the log takes nothing: the prompt's turn ends, as
+// each does whose log fails.
+func TestATurnThatBeginsBehindItsPromptEndsIfTheLogFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad, gate, first := newBadLog(), make(chan struct{}), make(chan struct{})
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, b *trace.Builder) error {
+			if p.Message.ID == "u1" {
+				<-first
+			}
+			b.Message("1", "hello")
+			return nil
+		}}))
+		defer b.close()
+		b.say("u1", "hello")
+		bad.on(func(_ string, events []trace.Event) error {
+			if slices.ContainsFunc(events, func(e trace.Event) bool { p, is := e.Payload.(trace.Prompt); return is && p.Message.ID == "u2" }) {
+				<-gate
+				bad.on(func(string, []trace.Event) error { return errDisk })
+			}
+			return nil
+		})
+		taken := make(chan session.Turn)
+		go func() { taken <- b.say("u2", "hello") }()
+		synctest.Wait()
+		close(first)
+		synctest.Wait()
+		close(gate)
+		turn := <-taken
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		if _, err := lastOf(b.Follow(ctx, "s", turn.ID, turn.After)); !errors.Is(err, session.ErrUnfinished) {
+			t.Fatalf("who follows gets %v", err)
+		}
+		bad.on(nil)
+		if s := stopOf(t, b.wait(b.say("u3", "hello"))); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("when the log works again: %+v", s)
+		}
+		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCanceled || s.Reason != "not_run" {
+			t.Errorf("the turn ended as %+v", s)
+		}
+	})
 }

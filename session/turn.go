@@ -277,13 +277,10 @@ func (t *turn) endsIn(i *Info) {
 	}
 }
 
-// run gives the turn to the agent and returns when the agent is free again. A prompt that is
-// in memory may not be on record yet, and the agent gets no prompt that the log refuses.
-func (t *turn) run() {
-	t.session.mu.Lock()
-	inMemory := t.prompt.Message.Parts != nil
-	t.session.mu.Unlock()
-	if inMemory && t.builder.Flush() != nil || !t.syncAgent() {
+// run gives the turn to the agent and returns when the agent is free again. The agent gets no prompt that the log refuses: then
+// who gave the prompt ends the turn.
+func (t *turn) run(onRecord bool) {
+	if !onRecord && t.builder.Flush() != nil || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")

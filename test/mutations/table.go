@@ -125,6 +125,10 @@ func firstPromises() []mutation {
 			text: "if a.Tools > 0 || a.Asks > 0 ||", other: "if a.Asks > 0 ||", packages: []string{"./session"},
 		},
 		{
+			name: "a turn that begins behind its prompt does not end where the log fails", promise: once, file: "session/prompt.go",
+			text: "onRecord := len(before) == 0", other: "onRecord := len(before) < 0", tests: "BeginsBehindItsPrompt", packages: []string{"./session"},
+		},
+		{
 			name: "a stop begins the next prompt of the queue", promise: once, file: "session/stop.go",
 			text: "if s.Hold && began {", other: "if s.Hold && !began {", tests: "Holds", packages: []string{"./session"},
 		},
@@ -138,7 +142,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a prompt starts before it is on record", promise: once, file: "session/turn.go",
-			text: "if inMemory && t.builder.Flush() != nil || !t.syncAgent() {", other: "if inMemory && t.builder == nil || !t.syncAgent() {", packages: []string{"./session"},
+			text: "if !onRecord && t.builder.Flush() != nil || !t.syncAgent() {", other: "if inMemory && t.builder == nil || !t.syncAgent() {", packages: []string{"./session"},
 		},
 		{
 			name: "an agent remembers what was removed", promise: rewound, file: "session/rewind.go",
