@@ -142,7 +142,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a prompt starts before it is on record", promise: once, file: "session/turn.go",
-			text: "if !onRecord && t.builder.Flush() != nil || !t.syncAgent() {", other: "if inMemory && t.builder == nil || !t.syncAgent() {", packages: []string{"./session"},
+			text: "if !onRecord && t.builder.Flush() != nil || !t.syncAgent() {", other: "if !onRecord && t.builder == nil || !t.syncAgent() {", packages: []string{"./session"},
 		},
 		{
 			name: "an agent remembers what was removed", promise: rewound, file: "session/rewind.go",
