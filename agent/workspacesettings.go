@@ -284,7 +284,8 @@ func openCodeSettings(asks bool, names, dirs []string) (all []SettingsFile) {
 	if asks {
 		harmless = append(harmless, "permission", "default_agent")
 	} else {
-		programs = append(programs, "agent/**/*", "agents/**/*", "mode/**/*", "modes/**/*")
+		// Shell lines of a command run when a prompt names it.
+		programs = append(programs, "agent/**/*", "agents/**/*", "mode/**/*", "modes/**/*", "command/**/*", "commands/**/*")
 	}
 	for _, dir := range append([]string{""}, dirs...) {
 		for _, name := range names {

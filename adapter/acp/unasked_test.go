@@ -287,6 +287,13 @@ func copilotWays() []situation {
 	}
 }
 
+// commandOf is a command of the project with a shell line, which OpenCode and Kilo run before the model gets the prompt.
+func commandOf(dir string) []situation {
+	s := startedByProject(map[string]string{dir + "/command/deploy.md": "---\ndescription: d\n---\nNow: !`touch WORK/by-hook`\n"}, "shell line of a command of the project")
+	s.ways[0].Prompt = "/deploy"
+	return []situation{s}
+}
+
 func clineWays() []situation {
 	const hook = "#!/bin/sh\ntouch WORK/by-hook\necho '{}'\n"
 	dotenv := startedByProject(map[string]string{".env": "CLINE_MCP_SETTINGS_PATH=WORK/m.json\n", "m.json": server("WORK/by-hook")}, "server of a file that `.env` of the project names")
@@ -337,6 +344,8 @@ func TestRealAgentsActUnasked(t *testing.T) {
 	}{
 		{"claude-acp", "Claude Agent", claudeWays()},
 		{"codex-acp", "Codex by ACP", codexWays()},
+		{"opencode-acp", "OpenCode by ACP", commandOf(".opencode")},
+		{"kilo", "Kilo by ACP", commandOf(".kilo")},
 		{"gemini", "Gemini CLI", geminiWays()},
 		{"qwen", "Qwen Code", qwenWays()},
 		{"kimi", "Kimi", kimiWays()},
