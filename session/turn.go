@@ -277,8 +277,8 @@ func (t *turn) endsIn(i *Info) {
 	}
 }
 
-// run gives the turn to the agent and returns when the agent is free again. The agent gets no prompt that the log refuses: then
-// who gave the prompt ends the turn.
+// run gives the turn to the agent and returns when the agent is free again. Unless the prompt is on record, run waits for that. A
+// turn whose prompt the log refuses is ended by who gave the prompt.
 func (t *turn) run(onRecord bool) {
 	if !onRecord && t.builder.Flush() != nil || !t.syncAgent() {
 		return

@@ -23,10 +23,12 @@ func TestRealAgentsCommandsInFoldersAreCommands(t *testing.T) {
 			const text = "/team/deploy"
 			s := situation{
 				agent: name, files: map[string]string{"WORK/" + folder + text + ".md": "---\ndescription: d\n---\nRun: !`touch WORK/nested`\n"},
-				ways: []agenttest.Way{{Name: "ran", Prompt: text, Mark: "nested", Program: true}},
+				ways: []agenttest.Way{{Name: "ran", Prompt: text, Mark: "nested", Program: true, Lets: agenttest.LetsSettings}},
 			}
-			ran := s.play(t)[0] == "| ran | **open** |\n"
-			if names := agent.Commands(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}); ran && len(names) == 0 {
+			if line := s.play(t)[0]; line != "| ran | **open** |\n" {
+				t.Fatalf("%s runs no shell line, although the person allows the project's settings: %s", text, line)
+			}
+			if names := agent.Commands(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}); len(names) == 0 {
 				t.Errorf("%s runs a shell line, and the gateway takes the prompt for no command", text)
 			}
 		})
