@@ -21,7 +21,9 @@ import (
 // A turn that waits for its user is shown up to there.
 //
 // Ephemeral records may be missing. A call whose input is still being written
-// is left out: a client that resumes would show it twice.
+// is left out: a client that resumes would show it twice. So is an answer
+// without parts, as a turn has that wrote nothing yet: validateUIMessages of ai
+// 6.0.0 and 7.0.0 refuses the whole list for it.
 func History(records iter.Seq2[trace.Record, error], o Options) ([]Message, error) {
 	h := history{options: o, turns: map[string]*turnHistory{}}
 	for r, err := range records {
@@ -174,7 +176,11 @@ func (h *history) messages() []Message {
 	all := []Message{}
 	for _, t := range h.order {
 		t.save()
-		all = append(all, t.messages...)
+		for _, m := range t.messages {
+			if m.Role == roleUser || len(m.Parts) > 0 {
+				all = append(all, m)
+			}
+		}
 	}
 	return all
 }

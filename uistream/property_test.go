@@ -30,8 +30,9 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records, o := drawTurn(t), drawOptions(t)
 		chunks := translate(o, records)
-		screen := asJSON(messages(t, chunks))
-		kept := asJSON(messages(t, translate(o, durable(records))))
+		shown := withParts(messages(t, chunks))
+		screen := asJSON(shown)
+		kept := asJSON(withParts(messages(t, translate(o, durable(records)))))
 		if screen != kept {
 			t.Fatalf("the screen shows\n%s\nhistory\n%s\nchunks\n%s", screen, kept, lines(chunks))
 		}
@@ -56,11 +57,17 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 		if o.RFC { // whose stream does not end the text of each turn
 			screen = strings.ReplaceAll(screen, `"state": "streaming"`, `"state": "done"`)
 		}
-		unanswered(t, history[1:], messages(t, chunks), records)
-		if page := asJSON(history[1:]); page != screen {
+		history = withParts(history[1:])
+		unanswered(t, history, shown, records)
+		if page := asJSON(history); page != screen {
 			t.Fatalf("the screen shows\n%s\nthe history page\n%s", screen, page)
 		}
 	})
+}
+
+// withParts are the messages of which a screen shows anything, which history has.
+func withParts(all []uistream.Message) []uistream.Message {
+	return slices.DeleteFunc(all, func(m uistream.Message) bool { return len(m.Parts) == 0 })
 }
 
 // unanswered checks the answers in history that no chunk had for the screen, and removes them.
