@@ -382,6 +382,11 @@ film: build ## Film the page for the README, in Chromium
 endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (thirty-five minutes)
 	$(GO) run ./test/endurance $(ARGS)
 
+# 200 kills, 50 pauses and 60 partitions (interruptions), 20 outages and 20 fail-overs of PostgreSQL.
+.PHONY: endurance-cluster
+endurance-cluster: binary ## The rows of endurance with several gateways on one PostgreSQL
+	$(GO) run ./test/endurance -only rivals,beside,stale,owners,upgrade,deaths,leases,interruptions,sleeps,outages,failovers -deaths 200 $(ARGS)
+
 .PHONY: endurance-quick
 endurance-quick: binary ## The same in small sizes, some three minutes
 	$(GO) run ./test/endurance -quick

@@ -114,7 +114,7 @@ func brokenFloods() (floods map[string]outFlood, says map[string]string) {
 		"nested values": {`data: {"type":"tool-input-available","toolCallId":"d","toolName":"t","input":`, strings.Repeat("[", 1<<16)},
 	}
 	says = map[string]string{
-		"comments": "said nothing for 3s", "one line": "an event does not end", "nested values": "an event does not end",
+		"comments": "said nothing for 1s", "one line": "an event does not end", "nested values": "an event does not end",
 	}
 	return floods, says
 }
@@ -183,7 +183,7 @@ func TestAnEndpointThatFloods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			limits := ""
 			if name == "comments" { // the only one that ends because nothing is said
-				limits = "}\nsessions: {idle_limit: 3s"
+				limits = "}\nsessions: {idle_limit: 1s"
 			}
 			p := gateway(t, limits)
 			p.flooded(t, name, says[name])
