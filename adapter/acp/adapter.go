@@ -18,7 +18,7 @@ func Adapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := FindPreset(s.Preset) // a command line of the user's own has none
 			if s.AllowBypass {
-				preset.Meta, preset.Settings = nil, nil
+				preset.Meta, preset.Settings, preset.Files, preset.LooseTools = nil, nil, nil, nil
 			}
 			tools, _ := toolkind.For(s.Preset) // as above: the agent says of each tool what kind it is
 			r := Runtime{Name: s.Name, Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -55,6 +56,10 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	}
 	a.asked = d.asked(a.call, p.Call)
 	tool := a.asked.tool
+	if name, _, _ := strings.Cut(tool.Title, " "); slices.Contains(d.o.LooseTools, name) {
+		a.call.b.Emit(trace.Error{Code: "unguarded", Message: "The call of " + name + " was refused: nobody would be asked about what its sub-agent does."})
+		return []agent.Effect{agent.Send{Data: reply(m.ID, a.outcome(trace.PermissionResponse{Outcome: trace.Selected}))}}, nil
+	}
 	a.Asked = agentkit.PermitAs(a.call.b, string(m.ID), trace.PermissionCheck{Request: trace.PermissionRequest{
 		RequestID: "acp-" + string(m.ID), ToolCallID: tool.ToolCallID, Title: cmp.Or(tool.Title, tool.Name), Options: a.options,
 	}, Call: tool, Granted: d.agent.is("claude") && toolkind.ClaudeOwns(tool.RawName)}, func(r trace.PermissionResponse) json.RawMessage { return reply(m.ID, a.outcome(r)) })

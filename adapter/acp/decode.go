@@ -16,6 +16,8 @@ type Options struct {
 	Tools toolkind.Table
 	// Signs are those of the agent.
 	Signs Signs
+	// LooseTools are those of the agent.
+	LooseTools []string
 
 	// check refuses an action that cannot be done even with a permission. do does an
 	// action that was allowed. now returns the content of a file. A recording has none

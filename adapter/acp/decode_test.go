@@ -242,6 +242,25 @@ func TestAnAnswerIsSentByTheKindOfItsOption(t *testing.T) {
 	_ = r.Finish(trace.Stop{})
 }
 
+func TestAToolWhoseSubAgentAsksNobodyIsRefused(t *testing.T) {
+	t.Parallel()
+	for title, refused := range map[string]bool{"delegate": true, "delegate · recipe": true, "delegates": false, "run delegate": false} {
+		r := agenttest.NewRecorder()
+		effects := decode(t, acp.NewDecoder(acp.Options{LooseTools: []string{"delegate"}}), r.Builder, object{"id": 7, "method": "session/request_permission", "params": object{
+			"sessionId": "s", "toolCall": object{"toolCallId": "c", "title": title, "kind": "other"},
+			"options": []object{{"optionId": "a", "kind": "allow_once"}, {"optionId": "b", "kind": "reject_once"}},
+		}})
+		sent, is := effects[0].(agent.Send)
+		if is != refused || refused && !strings.Contains(string(sent.Data), `"optionId":"b"`) {
+			t.Errorf("%s: the effects are %+v", title, effects)
+		}
+		_ = r.Finish(trace.Stop{})
+		if said := agenttest.Each[trace.Error](r.Events()); len(said) != 0 != refused {
+			t.Errorf("%s: people read %+v", title, said)
+		}
+	}
+}
+
 // TestClaudeAgentsOwnStateIsNoQuestion: Claude Agent asks about every call. Those that change its
 // own state run unless a rule wants a person, and every other request has an "always".
 func TestClaudeAgentsOwnStateIsNoQuestion(t *testing.T) {

@@ -20,6 +20,8 @@ type Preset struct {
 	// LooseCommands are the agent's own commands that can switch its permission requests
 	// off, or widen what it may do. A prompt that is one of them is refused.
 	LooseCommands []string
+	// LooseTools are tools that begin a sub-agent which asks nobody. A request for one is refused.
+	LooseTools []string
 	// Mode is the mode in which sessions begin, if the agent's own would not ask.
 	Mode string
 	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
@@ -41,6 +43,8 @@ type Preset struct {
 	Leave    string
 	// Set are variables of the agent's environment, unless the environment has them.
 	Set map[string]string
+	// Files are variables of it that name files, by the text of the file, with the same condition.
+	Files map[string]string
 }
 
 // Presets returns the agents that people use. Any other agent runs by its command line.
@@ -81,7 +85,9 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}, Box: agent.Box{Write: []string{"${QWEN_HOME:-~/.qwen}/"}}},
 			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
-			Settings: append(files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/skills/**/*", ".qwen/hooks/**/*", ".mcp.json", ".lsp.json"), variables(".env", ".qwen/.env")...),
+			Settings: append(files(".qwen/settings.json", ".qwen/agents/**/*", ".qwen/commands/**/*", ".qwen/skills/**/*", ".qwen/hooks/**/*", ".qwen/workflows/**/*", ".mcp.json", ".lsp.json"), variables(".env", ".qwen/.env")...),
+			// Else it runs commands unasked that it takes for reading: git with the programs of a repository's configuration, cat of any file.
+			Files: map[string]string{"QWEN_CODE_SYSTEM_DEFAULTS_PATH": `{"permissions":{"ask":["run_shell_command"]}}`},
 		},
 		{
 			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}, Box: agent.Box{Write: []string{"${COPILOT_HOME:-~/.copilot}/", "${COPILOT_CACHE_HOME:-~/.cache/copilot}/"}}},
@@ -105,15 +111,15 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH"), Box: agent.Box{Write: []string{"${XDG_CONFIG_HOME:-~/.config}/goose/", "${XDG_DATA_HOME:-~/.local/share}/goose/", "${XDG_STATE_HOME:-~/.local/state}/goose/"}}},
 			Title:  "Goose", Login: "run `goose configure` in a terminal, or set GOOSE_PROVIDER, GOOSE_MODEL and the key of the provider",
-			LooseModes: []string{"auto"}, Mode: "approve", LooseCommands: []string{"mode", "builtin", "extension"}, Signs: Signs{Error: "Ran into this error: "},
-			Settings: files(".agents/plugins/**/*"),
+			LooseModes: []string{"auto"}, Mode: "approve", LooseCommands: []string{"mode", "builtin", "extension"}, LooseTools: []string{"delegate"}, Signs: Signs{Error: "Ran into this error: "},
+			Settings: files(".agents/plugins/**/*", ".agents/recipes/**/*", ".goose/recipes/**/*", ".agents/agents/**/*", ".goose/agents/**/*", ".claude/agents/**/*"),
 		},
 		{
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"), Box: agent.Box{Write: []string{"${CLINE_DIR:-~/.cline}/"}}},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
 			LooseCommands: []string{"yolo", "tools", "cwd"},
 			// Its program, Bun, loads bunfig.toml and the files of variables.
-			Settings: append(files("bunfig.toml", ".clinerules/hooks/**/*", ".cline/hooks/**/*", ".cline/plugins/**/*", ".cline/cron/**/*"), variables(".env", ".env.local", ".env.development", ".env.development.local", ".env.production", ".env.production.local", ".env.test", ".env.test.local")...),
+			Settings: append(files("bunfig.toml", ".clinerules/hooks/**/*", ".cline/hooks/**/*", ".cline/plugins/**/*", ".cline/cron/**/*", ".cline/tasks/**/*"), variables(".env", ".env.local", ".env.development", ".env.development.local", ".env.production", ".env.production.local", ".env.test", ".env.test.local")...),
 			Set:      map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
 		},
 		{
@@ -131,7 +137,7 @@ func Presets() []Preset {
 			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
 			LooseModes: []string{"auto-approve"}, Mode: "ask",
 			LooseCommands: []string{"mcp", "reload", "proxy-setup", "leanstall", "unleanstall", "teleport"},
-			Settings:      files(".vibe/config.toml", ".vibe/hooks.toml", ".vibe/tools/**/*", ".vibe/agents/**/*"),
+			Settings:      files(".vibe/config.toml", ".vibe/hooks.toml", ".vibe/tools/**/*", ".vibe/agents/**/*", ".vibe/plugins/**/*"),
 			Set:           map[string]string{"VIBE_BYPASS_TOOL_PERMISSIONS": "false"}, // the user's own configuration may say true
 		},
 	}

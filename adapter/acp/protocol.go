@@ -34,7 +34,7 @@ var (
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 	p := &protocol{endsEarly: r.Preset.EndsEarly, peer: peer{runtime: r, settings: s, rpc: jsonrpc.New(c.Send, jsonrpc.Options{})}, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
-	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, Signs: r.Preset.Signs, do: p.do, now: func(path string) (string, bool) {
+	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, Signs: r.Preset.Signs, LooseTools: r.Preset.LooseTools, do: p.do, now: func(path string) (string, bool) {
 		return contentOf(p.conn.Host().Files(), path)
 	}})
 	for _, method := range []string{methodPermission, methodElicit, methodRead, methodWrite, methodTerminal} {

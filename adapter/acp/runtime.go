@@ -68,7 +68,7 @@ func (r Runtime) spec() agentkit.Spec {
 		missing = fmt.Errorf("%s: %s was not found: install it with `%s`, or correct %s", r.name(), r.Command, r.Preset.Install, key)
 	}
 	return agentkit.Spec{
-		Marks: []string{"method", "id"}, Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: missing,
+		Marks: []string{"method", "id"}, Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, Files: r.Preset.Files, NotFound: missing,
 		StartTime: cmp.Or(r.StartTime, time.Minute), StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
 		Args: func(string) []string { return r.Args },
 	}

@@ -4,6 +4,8 @@ package acp_test
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -205,16 +207,23 @@ func changed(writes, runs string) situation {
 	return s
 }
 
-func geminiWays() []situation {
+func geminiWays(t *testing.T) []situation {
+	t.Helper()
+	trusting := gitStarts(t)
+	trusting.ways = trusting.ways[1:]
+	trusting.ways[0].Name = "`folderTrust.enabled: false` of the user, and " + trusting.ways[0].Name
 	const settings = `{"general":{"defaultApprovalMode":"auto_edit"},"tools":{"allowed":["run_shell_command(touch)"]}}`
 	dotenv := startedByProject(map[string]string{".env": "BASH_ENV=WORK/start.sh\n", "start.sh": "touch WORK/by-hook\n"}, "`BASH_ENV` in a file `.env` of the project")
-	return append(loosenedByProject("`auto_edit` and `tools.allowed` of the project", map[string]string{"WORK/.gemini/settings.json": settings}), dotenv, changed("Writing", ""))
+	return append(loosenedByProject("`auto_edit` and `tools.allowed` of the project", map[string]string{"WORK/.gemini/settings.json": settings}), dotenv, changed("Writing", ""), trusting)
 }
 
 func qwenWays() []situation {
 	const settings = `{"permissions":{"allow":["Bash(touch *)","Edit","Read"]}}`
 	dotenv := startedByProject(map[string]string{".qwen/.env": "PYTHONPATH=WORK\n", "sitecustomize.py": "open('WORK/by-hook', 'w').close()\n"}, "`PYTHONPATH` in a file `.env` of the project")
-	return append(loosenedByProject("`permissions.allow` of the project", map[string]string{"WORK/.qwen/settings.json": settings}), dotenv, changed("Writing", ""))
+	return append(loosenedByProject("`permissions.allow` of the project", map[string]string{"WORK/.qwen/settings.json": settings}), dotenv, changed("Writing", ""), situation{
+		files: map[string]string{"ELSE/secret": "word-of-elsewhere\n"},
+		ways:  []agenttest.Way{{Name: "a command that only reads, elsewhere", Prompt: "[[script:shell cat ELSE/secret]]", Mark: ">word-of-elsewhere"}},
+	})
 }
 
 // The title of Kimi's requests for writes begins that of the gateway's.
@@ -231,7 +240,9 @@ func gooseWays() []situation {
 		".agents/plugins/p/hooks/hooks.json": `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch WORK/by-hook"}]}]}}`,
 		".agents/plugins/p/.mcp.json":        server("WORK/by-server"),
 	}, "hook of a plugin of the project", "server of a plugin of the project")
-	return []situation{loosened("`always_allow` of the user", map[string]string{"HOME/.config/goose/permission.yaml": rules}), plugin, changed("write", "shell")}
+	return []situation{loosened("`always_allow` of the user", map[string]string{"HOME/.config/goose/permission.yaml": rules}), plugin, changed("write", "shell"), {
+		ways: []agenttest.Way{{Name: "a sub-agent", Prompt: `[[script:call delegate {"instructions":"` + shell("sub") + `"}]]`, Mark: "sub", Lets: "delegate"}},
+	}}
 }
 
 // server is a file that names a server of MCP, which makes a file when it starts.
@@ -253,15 +264,50 @@ func startedByProject(project map[string]string, names ...string) situation {
 	return s
 }
 
-// gitStarts are programs that git starts where an agent asks it for the state of the workspace.
-func gitStarts() situation {
-	return situation{
-		files: map[string]string{
-			"WORK/.git/HEAD": "ref: refs/heads/main\n", "WORK/.git/objects/info/packs": "", "WORK/.git/refs/heads/.none": "",
-			"WORK/.git/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = \"touch WORK/by-git; false\"\n",
+// gitStarts are programs that a repository of the workspace names, and that git starts where an agent asks it for the state of the
+// workspace, or runs a command that seems to read only. The second repository is in ordinary files, as a clone brings them.
+func gitStarts(t *testing.T) situation {
+	t.Helper()
+	s := situation{
+		files: map[string]string{},
+		ways: []agenttest.Way{
+			{Name: "`core.fsmonitor` in `.git`", Prompt: "[[script:read hello.txt]]", Mark: "by-status", Program: true},
+			{Name: "`git log` with `gpg.program` in `.git`", Prompt: "[[script:shell git log]]", Mark: "by-.git", Program: true},
+			{Name: "the same of a bare repository in the workspace", Prompt: "[[script:shell git -C sub log]]", Mark: "by-sub", Program: true},
+			{Name: "the same by `cd`", Prompt: "[[script:shell cd below && git log]]", Mark: "by-below", Program: true},
 		},
-		ways: []agenttest.Way{{Name: "`core.fsmonitor` in `.git`", Prompt: "[[script:read hello.txt]]", Mark: "by-git", Program: true}},
 	}
+	const config = "[core]\n\trepositoryformatversion = 0\n\tbare = %v\n\tfsmonitor = \"touch WORK/by-status; false\"\n[log]\n\tshowSignature = true\n[gpg]\n\tprogram = WORK/%s.sh\n"
+	dir := t.TempDir()
+	git := func(in string, args ...string) string {
+		c := exec.CommandContext(t.Context(), "git", append([]string{"--git-dir", dir}, args...)...)
+		c.Stdin = strings.NewReader(in)
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("git %s: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("", "init", "-q", "--bare", "--template=", "-b", "main")
+	const by = " A <a@example.com> 1 +0000\n"
+	head := git("tree "+git("", "mktree")+"\nauthor"+by+"committer"+by+"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\none\n", "hash-object", "-w", "-t", "commit", "--stdin")
+	git("", "update-ref", "refs/heads/main", head)
+	for _, repository := range []string{".git", "sub", "below"} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			s.files["WORK/"+repository+strings.TrimPrefix(path, dir)] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.files["WORK/"+repository+"/config"] = fmt.Sprintf(config, repository != ".git", repository)
+		s.files["WORK/"+repository+".sh"] = "#!/bin/sh\ntouch WORK/by-" + repository + "\n"
+	}
+	return s
 }
 
 func copilotWays() []situation {
@@ -314,21 +360,23 @@ func vibeWays() []situation {
 	return []situation{bypass, trusted}
 }
 
-// Git, asked by hand, starts the program of gitStarts: that none of the agents starts it says something.
-func TestGitStartsAProgramOfItsSettings(t *testing.T) {
+// Git, run by hand, starts the programs of gitStarts: that an agent does not start them says something.
+func TestGitStartsProgramsOfItsSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range gitStarts().files {
+	for name, text := range gitStarts(t).files {
 		name = strings.Replace(name, "WORK", dir, 1)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(strings.ReplaceAll(text, "WORK", dir)), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(strings.ReplaceAll(text, "WORK", dir)), 0o700)); err != nil { //nolint:gosec // one of them is run
 			t.Fatal(err)
 		}
 	}
-	git := exec.CommandContext(t.Context(), "git", "status")
-	git.Dir = dir
-	out, err := git.CombinedOutput()
-	if _, missing := os.Stat(dir + "/by-git"); missing != nil {
-		t.Errorf("git status: %v, %v: %s", missing, err, out)
+	for args, mark := range map[string]string{"status": "by-status", "log": "by-.git", "-C sub log": "by-sub", "-C below log": "by-below"} {
+		git := exec.CommandContext(t.Context(), "git", strings.Fields(args)...)
+		git.Dir = dir
+		out, err := git.CombinedOutput()
+		if _, missing := os.Stat(filepath.Join(dir, mark)); missing != nil {
+			t.Errorf("git %s: %v, %v: %s", args, missing, err, out)
+		}
 	}
 }
 
@@ -346,7 +394,7 @@ func TestRealAgentsActUnasked(t *testing.T) {
 		{"codex-acp", "Codex by ACP", codexWays()},
 		{"opencode-acp", "OpenCode by ACP", commandOf(".opencode")},
 		{"kilo", "Kilo by ACP", commandOf(".kilo")},
-		{"gemini", "Gemini CLI", geminiWays()},
+		{"gemini", "Gemini CLI", geminiWays(t)},
 		{"qwen", "Qwen Code", qwenWays()},
 		{"kimi", "Kimi", kimiWays()},
 		{"goose", "Goose", gooseWays()},
@@ -354,7 +402,11 @@ func TestRealAgentsActUnasked(t *testing.T) {
 		{"cline", "Cline", clineWays()},
 		{"mistral-vibe", "Vibe", vibeWays()},
 	} {
-		for _, s := range append(of.all, gitStarts()) {
+		git := gitStarts(t)
+		if of.agent == "gemini" { // by default it takes no folder for a trusted one
+			git.swaps = map[string][2]string{".gemini/settings.json": {`"folderTrust":{"enabled":false}`, `"folderTrust":{"enabled":true}`}}
+		}
+		for _, s := range append(of.all, git) {
 			s.agent = of.agent
 			for i := range s.ways {
 				s.ways[i].Name = of.title + ": " + s.ways[i].Name

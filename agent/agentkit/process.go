@@ -22,6 +22,9 @@ type Spec struct {
 	// Command is the program, and Env its whole environment.
 	Command string
 	Env     []string
+	// Files are variables of the environment, unless Env has them: each is the path of a file of JSON with this text, which is there
+	// while the process runs.
+	Files map[string]string
 	// Args returns the arguments of a process that goes on with the conversation of
 	// the resume token.
 	Args func(resume string) []string

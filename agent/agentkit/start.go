@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +23,7 @@ type process struct {
 	lines    *firstLines
 	starting context.Context //nolint:containedctx // ends when the program is another one, and after the start
 	started  func()          // lets the next process start (Spec.OneStart)
+	remove   func()          // the files of its environment
 	done     chan struct{}   // closed when all that the process said was read
 	hold     hold
 	unread   atomic.Bool // it was ended because it read no answers
@@ -32,6 +34,7 @@ func (p *process) over() {
 	if c, ok := p.protocol.(io.Closer); ok {
 		_ = c.Close()
 	}
+	p.remove()
 	p.started()
 	close(p.done)
 }
@@ -122,13 +125,20 @@ func (s *processSession) launch(resume string, started func()) (*process, error)
 	if s.shut {
 		return nil, ErrClosed
 	}
+	env, read, remove, err := s.spec.writeFiles()
+	if err != nil {
+		return nil, err
+	}
+	rule := s.cfg.Box
+	rule.Read = slices.Concat(rule.Read, read)
 	running, err := procio.Start(procio.Config{
-		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir, Box: s.cfg.Box,
+		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: env, StateDir: s.cfg.StateDir, Box: rule,
 	})
 	if err != nil {
+		remove()
 		return nil, Unstarted(s.spec.Adapter, s.spec.Command, s.spec.NotFound, err)
 	}
-	p := &process{Process: running, started: started, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
+	p := &process{Process: running, started: started, remove: remove, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
 	p.starting, p.lines.refuse = context.WithCancelCause(s.life)
 	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
 	s.proc = p

@@ -143,6 +143,12 @@ func play(t *testing.T, uid int, j job) outcome {
 	if os.Geteuid() == 0 {
 		gateway.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
+	for _, path := range []string{"data", "data/token"} { // who started the gateway has left them open
+		if f, err := os.Open(filepath.Join(filepath.Dir(j.Dir), path)); err == nil {
+			defer f.Close()
+			gateway.ExtraFiles = append(gateway.ExtraFiles, f)
+		}
+	}
 	out, err := gateway.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -158,6 +164,7 @@ func TestAGuardClosesWhatTheGatewayKeeps(t *testing.T) {
 	t.Parallel()
 	for who, uid := range users() {
 		for _, script := range []string{
+			`cat <&4`, `cat /proc/self/fd/3/token`, `cat /proc/self/fd/3/../tributary.yaml`,
 			`cat "$DATA/token"`, `cat ../data/token`, `cat link`, `cat dir/token`, `cd dir && cat token`,
 			`cat ../tributary.yaml conf`, `cat ../keys/key ../named-key`, `cat "$HOME"/spaces/other/tree/a.txt "$HOME"/spaces/mine/space.json`,
 			`ls ../data | grep token && echo ` + secret, `tar -cf - -C .. . | tr -d '\000'`, `grep -rs heron ..`,

@@ -73,6 +73,12 @@ func (r Rule) cover() error {
 	if err != nil || len(closed) == 0 {
 		return err
 	}
+	if err := pin(closed); err != nil {
+		return err
+	}
+	if closed, err = openAll(r.Closed); err != nil { // by what pin has laid over
+		return err
+	}
 	kept, err := openAll(r.Open)
 	if err != nil {
 		return err
@@ -124,6 +130,27 @@ func (r Rule) cover() error {
 		var stat unix.Stat_t
 		if err := unix.Lstat(t.path, &stat); err != nil || stat.Dev != empty.Dev {
 			return step(cmp.Or(err, error(unix.EBUSY)), "close %s", t.path)
+		}
+	}
+	return nil
+}
+
+// pin lays each directory above something closed over itself, if the process could give it another name: the kernel renames no
+// directory at which something is mounted. Else a process could make a directory of its own in its place, with a configuration
+// that the gateway reads at its next start.
+func pin(closed []target) error {
+	var above []string
+	for _, t := range closed {
+		for dir := filepath.Dir(t.path); dir != "/"; dir = filepath.Dir(dir) {
+			if unix.Access(filepath.Dir(dir), unix.W_OK) == nil {
+				above = append(above, dir)
+			}
+		}
+	}
+	slices.Sort(above) // from above: what lies over a directory hides what lies over those below it
+	for _, dir := range slices.Compact(above) {
+		if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return step(err, "keep the name of %s", dir)
 		}
 	}
 	return nil

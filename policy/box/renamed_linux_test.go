@@ -8,8 +8,9 @@ import (
 	"github.com/tributary-dev/tributary/policy/box"
 )
 
-// A process that gives the directory above a closed file or directory another name opens it to no
-// later process.
+// A process gives no directory above a closed file or directory another name: a configuration of its own in
+// its place would be the gateway's at the next start. One that somebody outside has renamed opens to no later
+// process.
 func TestARenamedDirectoryOpensNothingToTheNextProcess(t *testing.T) {
 	t.Parallel()
 	for who, uid := range users() {
@@ -31,11 +32,21 @@ func TestARenamedDirectoryOpensNothingToTheNextProcess(t *testing.T) {
 				}
 				var places box.Places
 				paths := append(rule.Closed, filepath.Join(top, closed))
-				rule.Form, rule.Closed = box.Guard, places.Now(paths)
+				rule.Closed = places.Now(paths)
 				args := []string{filepath.Join(top, "share"), filepath.Join(top, "moved")}
-				move := `mv "$1" "$2" && mkdir -p "$1/data" && echo another >"$1/key" && echo moved`
-				if o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: move, Args: args}); o.Output != "moved\n" {
-					t.Fatalf("the first process says %q, %s", o.Output, o.Error)
+				move := `mv "$1" "$2" 2>/dev/null || echo stays; mkdir "$1/more" && mv "$1/more" "$1/other" && echo "within it names change"`
+				for _, form := range []box.Form{box.Guard, box.Strict} {
+					rule.Form, rule.Write = form, []string{top}
+					if o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: move, Args: args}); o.Output != "stays\nwithin it names change\n" {
+						t.Fatalf("%s: the first process says %q, %s", form, o.Output, o.Error)
+					}
+					if err := os.Remove(filepath.Join(top, "share", "other")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				rule.Form, rule.Write = box.Guard, nil
+				if err := os.Rename(args[0], args[1]); err != nil {
+					t.Fatal(err)
 				}
 				moved := filepath.Join(top, "moved", file[len("share/"):])
 				rule.Closed = places.Now(paths)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -78,8 +79,15 @@ func (o order) become(u *User) error {
 	return step(unix.Chdir(o.Dir), "work in %s", o.Dir)
 }
 
-// forget has the programs that this program starts inherit no capabilities. A unit of systemd gives them
+// forget has the programs that this program starts inherit no capabilities, and none of the files that this program inherited
+// beside the first three: who starts a gateway may have left a secret open. A unit of systemd gives capabilities
 // as ambient ones, which every program would get.
 func forget() {
+	open, _ := os.ReadDir("/proc/self/fd") //nolint:errcheck // without /proc there is no box
+	for _, file := range open {
+		if fd, err := strconv.Atoi(file.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
 	_, _, _ = syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0) // programs with cgo cannot
 }

@@ -20,6 +20,14 @@ func boxPromises() []mutation {
 			text: "return h.places.Now(all)", other: "return all", tests: "ThatAnAgentHasMoved", packages: []string{"./internal/cli"},
 		},
 		{
+			name: "a process gives the directory above a closed file another name", promise: boxed, file: "policy/box/cover_linux.go",
+			text: "unix.Access(filepath.Dir(dir), unix.W_OK) == nil", other: "unix.Access(filepath.Dir(dir), unix.W_OK) == unix.EPERM", tests: "TestARenamedDirectory", packages: []string{"./policy/box"},
+		},
+		{
+			name: "a process inherits what was left open to the gateway", promise: boxed, file: "policy/box/user_linux.go",
+			text: "err == nil && fd > 2 {", other: "err == nil && fd > 200 {", tests: "TestAGuard", packages: []string{"./policy/box"},
+		},
+		{
 			name: "a process of root sets what the kernel runs", promise: boxed, file: "policy/box/cover_linux.go",
 			text: "if os.Geteuid() != 0 {", other: "if os.Geteuid() >= 0 {", tests: "SetsNothingOfTheKernel", packages: []string{"./policy/box"},
 		},

@@ -12,6 +12,10 @@ func guardPromises() []mutation {
 			text: "\tcase cut: //", other: "\tcase cut && err != nil: //", packages: []string{"./adapter/acp"},
 		},
 		{
+			name: "a sub-agent that asks nobody is begun", promise: shown, file: "adapter/acp/ask.go",
+			text: "slices.Contains(d.o.LooseTools, name)", other: "slices.Contains(d.o.LooseTools, name+\" \")", tests: "TestAToolWhose", packages: []string{"./adapter/acp"},
+		},
+		{
 			name: "the user of an address is shown", promise: closedOff, file: "internal/address/address.go",
 			text: "\thost = host[strings.LastIndexByte(host, '@')+1:]\n", other: "", packages: []string{"./internal/address"},
 		},

@@ -237,6 +237,10 @@ func firstPromises() []mutation {
 			text: "if r.Seq <= at {", other: "if r.Seq <= at+1 {", packages: []string{"./session"},
 		},
 		{
+			name: "a history has an answer without parts", promise: known, file: "uistream/history.go",
+			text: "m.Role == roleUser || len(m.Parts) > 0", other: "m.Role == roleUser || len(m.Parts) >= 0", tests: "TestHistoryOfARunningTurn", packages: []string{"./uistream"},
+		},
+		{
 			name: "a client gets a part of a release that is newer", promise: known, file: "uistream/release.go",
 			text: "return v.minor > 0 || v.patch >= s[i]", other: "return v.minor > 0 || v.patch >= s[i]-1", packages: []string{"./uistream"},
 		},
