@@ -45,7 +45,7 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	for _, o := range p.Options {
 		a.options = append(a.options, trace.PermissionOption{ID: o.ID, Name: o.Name, OptionKind: o.Kind})
 	}
-	if d.agent.is("claude") {
+	if d.agent.is("claude") || d.agent.is("qwen") {
 		a.options = withAlways(a.options)
 	}
 	c.release("")
@@ -68,7 +68,7 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 }
 
 // withAlways adds an "always", which is a grant of the gateway's: the agent gets the option that
-// allows once. Claude Agent leaves its own out where a rule asks, and the gateway's rule asks for all.
+// allows once. Claude Agent and Qwen Code leave their own out where a rule asks, and the gateway's rule asks for all.
 func withAlways(options []trace.PermissionOption) []trace.PermissionOption {
 	i := slices.IndexFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowOnce })
 	if i < 0 || slices.ContainsFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowAlways || o.ID == "always" }) {

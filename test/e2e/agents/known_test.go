@@ -49,7 +49,8 @@ func known() map[string]map[string]difference {
 			"parallel": {free: true, why: asksAlways},
 		},
 		"qwen": {
-			"deny": {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
+			"parallel": {free: true, why: asksAlways},
+			"deny":     {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
 		},
 		"copilot": {
 			"parallel": {free: true, why: asksAlways},
