@@ -52,6 +52,8 @@ type activeSession struct {
 	offers agent.Offers // what the agent has listed in this session
 	about  aboutAgent
 
+	opening openingNotes
+
 	unasked unasked // what the agent has told beside the turns of people
 
 	slot          agentSlot

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -18,9 +19,33 @@ type aboutAgent struct {
 	writing bool            // a call of noteAgent writes a record
 }
 
+// openingNotes is what an agent says of itself while it opens. It goes on record in one commit when the agent is open: four commits,
+// one after the other, would delay the first word of a session. activeSession.mu guards it.
+type openingNotes struct {
+	events  []trace.Event
+	by      trace.Actor // who has said what the agent is; "": nobody
+	changes uint64      // of the document, that are to be kept with them
+}
+
+// noteOpening puts on record what the agent has said while it opened, and which agent it is. It returns, with activeSession.mu, when
+// nothing more has come meanwhile.
+func (l *activeSession) noteOpening() {
+	l.noteAgent(trace.Gateway, trace.AgentInfo{}) // with what the adapter has learned, also of an agent that does not open
+	l.mu.Lock()
+	for first := true; first || len(l.opening.events) > 0 || l.opening.changes > l.kept; first = false {
+		said := l.opening
+		l.opening = openingNotes{}
+		l.recordAgent(cmp.Or(said.by, trace.Gateway), said.events)
+		if said.changes > l.kept { // there was nothing to note
+			l.mu.Unlock()
+			l.saveLater()
+			l.mu.Lock()
+		}
+	}
+}
+
 // noteAgent adds what an adapter has learned of the session's agent, and puts all that is known on
-// record if it is news. The name and the adapter are the gateway's to say. One call writes at a time,
-// so that the newest record has all that is known.
+// record if it is news. The name and the adapter are the gateway's to say.
 func (l *activeSession) noteAgent(by trace.Actor, learned trace.AgentInfo) {
 	name, a := l.agentNow()
 	l.readAgent(l.hub.ctx)
@@ -32,20 +57,40 @@ func (l *activeSession) noteAgent(by trace.Actor, learned trace.AgentInfo) {
 	}
 	learned.Name, learned.Adapter = name, a.Adapter
 	about.now = about.now.With(learned)
-	for !about.writing && !about.now.Equal(about.written) {
+	switch {
+	case l.slot.state != agentOpening:
+		l.recordAgent(by, nil)
+	case by == trace.Agent:
+		l.opening.by = by
+	}
+}
+
+// recordAgent puts notes on record, and behind them what is known of the agent if that is news. One call writes that at a time,
+// so that the newest record has all that is known. The caller holds l.mu, which recordAgent gives up meanwhile.
+func (l *activeSession) recordAgent(by trace.Actor, notes []trace.Event) {
+	about := &l.about
+	for news := true; news || len(notes) > 0; notes = nil {
 		now := about.now
-		about.writing = true
+		if news = !about.writing && !now.Equal(about.written); news {
+			notes = append(notes, l.noteOf(by, now.Payload())...)
+			about.writing = true
+		}
+		if len(notes) == 0 {
+			return
+		}
 		l.mu.Unlock()
-		err := l.append(l.hub.ctx, "", l.noteOf(by, now.Payload()), nil)
+		err := l.append(l.hub.ctx, "", notes, nil)
 		l.mu.Lock()
-		about.writing = false
-		if err != nil { // the next note writes it
+		about.writing = about.writing && !news
+		if err != nil { // the next note writes what is known
 			if !errors.Is(err, eventlog.ErrNotOwner) {
-				l.hub.Logger.Error("the agent of the session is not recorded", "session", l.id, "error", err)
+				l.hub.Logger.Error("what the agent of the session says of itself is not recorded", "session", l.id, "error", err)
 			}
 			return
 		}
-		about.written = now
+		if news {
+			about.written = now
+		}
 	}
 }
 

@@ -102,6 +102,43 @@ func TestAPromptIsOneCommitAndAStopIsOne(t *testing.T) {
 	})
 }
 
+// talker is an agent that says much of itself when it is opened.
+type talker struct{ scripted }
+
+func (a talker) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	host.Note(trace.Modes("ask", nil))
+	host.Note(trace.AgentInfo{Model: "m"}.Payload())
+	host.Note(trace.Commands(nil))
+	host.Resume("token")
+	return a.scripted.Open(ctx, host, cfg)
+}
+
+// What an agent says of itself while it opens is one commit, with the token by which it is found again.
+func TestWhatAnAgentSaysWhileItOpensIsOneCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &commits{Store: memlog.New()}
+		b := benchOn(t, eventlog.New(store), with(t, talker{scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, _ *trace.Builder) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}}))
+		defer b.close()
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: "new", Prompted: true}); err != nil {
+			t.Fatal(err)
+		}
+		store.take()
+		if _, err := b.Prompt(t.Context(), "new", session.Prompt{Message: text("u1", "hello"), By: "ada"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if made, want := store.take(), []string{"document with an open turn, prompt, reply", "document with an open turn, data, data, data"}; !slices.Equal(made, want) {
+			t.Errorf("the commits are %q, and should be %q", made, want)
+		}
+		if info, err := b.Get(t.Context(), "new"); err != nil || info.Resume != "token" {
+			t.Errorf("the session has the token %q, error %v", info.Resume, err)
+		}
+	})
+}
+
 // stops is a store that calls a function when the commit of a stop is made, before the Hub knows.
 type stops struct {
 	eventlog.Store

@@ -102,16 +102,20 @@ func (t *turn) await() {
 // Note implements agent.Host.
 func (h host) Note(p trace.Payload) { h.session.note(p) }
 
-// Resume implements agent.Host: the token is stored the moment it is known.
+// Resume implements agent.Host: the token is stored the moment it is known, and before the first prompt.
 func (h host) Resume(token string) {
 	l := h.session
 	l.mu.Lock()
-	same := l.info.Resume == token || l.agentStale > 0
+	same, opening := l.info.Resume == token || l.agentStale > 0, l.slot.state == agentOpening
 	if !same {
 		l.info.Resume = token
 	}
+	if !same && opening { // what opens the agent notes keeps it
+		l.changes++
+		l.opening.changes = l.changes
+	}
 	l.mu.Unlock()
-	if !same {
+	if !same && !opening {
 		l.saveLater()
 	}
 }

@@ -34,11 +34,12 @@ func (l *activeSession) openAgent(t *turn) (*agents.Opened, error) {
 	name := l.info.Agent
 	l.mu.Unlock()
 	began, err := l.startAgent(t, name)
+	l.noteOpening()
 	if err != nil {
+		l.mu.Unlock()
 		l.forgetAgent(nil)
 		return nil, err
 	}
-	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.slot.agent = began
 	l.slot.to(agentOpen)
@@ -52,7 +53,6 @@ func (l *activeSession) startAgent(t *turn, name string) (*agents.Opened, error)
 	if !ok {
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
 	}
-	defer l.noteAgent(trace.Gateway, trace.AgentInfo{}) // with what the adapter has learned, also of an agent that does not open
 	if !a.InProcess {
 		if err := l.hub.agents.Reserve(ctx, l, t.by, l.hub.Now, t.sayWaiting); err != nil {
 			return nil, err

@@ -213,7 +213,17 @@ func (l *activeSession) note(p trace.Payload) {
 			l.retitle(d.Value)
 		}
 	}
-	if err := l.append(l.hub.ctx, "", l.noteOf(trace.Agent, p), nil); err != nil && !errors.Is(err, eventlog.ErrNotOwner) {
+	events := l.noteOf(trace.Agent, p)
+	l.mu.Lock()
+	opening := l.slot.state == agentOpening
+	if opening {
+		l.opening.events = append(l.opening.events, events...)
+	}
+	l.mu.Unlock()
+	if opening {
+		return
+	}
+	if err := l.append(l.hub.ctx, "", events, nil); err != nil && !errors.Is(err, eventlog.ErrNotOwner) {
 		l.hub.Logger.Error("note not recorded", "session", l.id, "kind", p.Kind(), "error", err)
 	}
 }

@@ -45,6 +45,7 @@ func (r Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (age
 		return nil, err
 	}
 	host.Note(trace.Commands(commands()))
+	host.Resume(inHistory)
 	s.Session = agentkit.Local{Name: "The demo", Play: s.play}.Open()
 	return s, nil
 }
@@ -70,7 +71,6 @@ func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) (e
 			return err
 		}
 	}
-	s.host.Resume(inHistory)
 	st := &stage{session: s, ctx: ctx, b: b, prompt: p.Text()}
 	s.mu.Lock()
 	st.mode, st.model = s.mode, s.model
