@@ -17,7 +17,7 @@ func boxPromises() []mutation {
 		},
 		{
 			name: "what an agent has moved is open to the next one", promise: boxed, file: "session/box.go",
-			text: "return h.places.Now(all)", other: "return all", tests: "ThatAnAgentHasMoved", packages: []string{"./internal/cli"},
+			text: "return h.places.Now(all)", other: "return all", tests: "ADataDirectoryThatIsMoved", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "a process gives the directory above a closed file another name", promise: boxed, file: "policy/box/cover_linux.go",
