@@ -45,9 +45,6 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	for _, o := range p.Options {
 		a.options = append(a.options, trace.PermissionOption{ID: o.ID, Name: o.Name, OptionKind: o.Kind})
 	}
-	if d.agent.is("claude") || d.agent.is("qwen") {
-		a.options = withAlways(a.options)
-	}
 	c.release("")
 	s := c.speaker(p.Meta)
 	if a.call = c.calls[p.Call.ID]; a.call == nil {
@@ -56,6 +53,9 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	}
 	a.asked = d.asked(a.call, p.Call)
 	tool := a.asked.tool
+	if d.agent.is("claude") || d.agent.is("qwen") && tool.ToolKind == trace.ToolExecute {
+		a.options = withAlways(a.options)
+	}
 	if name, _, _ := strings.Cut(tool.Title, " "); slices.Contains(d.o.LooseTools, name) {
 		a.call.b.Emit(trace.Error{Code: "unguarded", Message: "The call of " + name + " was refused: nobody would be asked about what its sub-agent does."})
 		return []agent.Effect{agent.Send{Data: reply(m.ID, a.outcome(trace.PermissionResponse{Outcome: trace.Selected}))}}, nil
@@ -68,7 +68,8 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 }
 
 // withAlways adds an "always", which is a grant of the gateway's: the agent gets the option that
-// allows once. Claude Agent and Qwen Code leave their own out where a rule asks, and the gateway's rule asks for all.
+// allows once. Claude Agent and Qwen Code leave their own out where a rule asks: the gateway's rules ask for all calls of
+// the one, and for the commands of the other.
 func withAlways(options []trace.PermissionOption) []trace.PermissionOption {
 	i := slices.IndexFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowOnce })
 	if i < 0 || slices.ContainsFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowAlways || o.ID == "always" }) {

@@ -73,10 +73,10 @@ func (r Rule) cover() error {
 	if err != nil || len(closed) == 0 {
 		return err
 	}
-	if err := pin(closed); err != nil {
+	if err := keepNames(closed); err != nil {
 		return err
 	}
-	if closed, err = openAll(r.Closed); err != nil { // by what pin has laid over
+	if closed, err = openAll(r.Closed); err != nil { // by what keepNames has laid over
 		return err
 	}
 	kept, err := openAll(r.Open)
@@ -135,10 +135,10 @@ func (r Rule) cover() error {
 	return nil
 }
 
-// pin lays each directory above something closed over itself, if the process could give it another name: the kernel renames no
+// keepNames lays each directory above something closed over itself, if the process could give it another name: the kernel renames no
 // directory at which something is mounted. Else a process could make a directory of its own in its place, with a configuration
 // that the gateway reads at its next start.
-func pin(closed []target) error {
+func keepNames(closed []target) error {
 	var above []string
 	for _, t := range closed {
 		for dir := filepath.Dir(t.path); dir != "/"; dir = filepath.Dir(dir) {
