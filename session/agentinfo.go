@@ -19,8 +19,8 @@ type aboutAgent struct {
 	writing bool            // a call of noteAgent writes a record
 }
 
-// openingNotes is what an agent says of itself while it opens. It goes on record in one commit when the agent is open: four commits,
-// one after the other, would delay the first word of a session. activeSession.mu guards it.
+// openingNotes has what an agent says of itself while it opens. All of that goes on record in one commit when the agent is open: four
+// commits, one after the other, would delay the first word of a session. activeSession.mu guards the notes.
 type openingNotes struct {
 	events  []trace.Event
 	by      trace.Actor // who has said what the agent is; "": nobody

@@ -264,7 +264,7 @@ func startedByProject(project map[string]string, names ...string) situation {
 	return s
 }
 
-// gitStarts are programs that a repository of the workspace names, and that git starts where an agent asks it for the state of the
+// gitStarts are programs that a repository of the workspace names. Git starts them where an agent asks it for the state of the
 // workspace, or runs a command that seems to read only. The second repository is in ordinary files, as a clone brings them.
 func gitStarts(t *testing.T) situation {
 	t.Helper()

@@ -20,8 +20,8 @@ func init() { //nolint:gochecknoinits // as it says
 }
 
 // Enter belongs first in the main function of a program that starts agents, which can have boxes from then on. Programs that
-// it starts no longer inherit its ambient capabilities, nor files that it has inherited: an agent must get neither the right to
-// become any user nor what another program left open.
+// it starts no longer inherit its ambient capabilities: an agent must not get the right to become any user. Nor do they inherit
+// files that it has inherited, which another program may have left open.
 func Enter() {
 	forget()
 	enters.Store(true)

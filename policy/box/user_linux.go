@@ -79,9 +79,9 @@ func (o order) become(u *User) error {
 	return step(unix.Chdir(o.Dir), "work in %s", o.Dir)
 }
 
-// forget has the programs that this program starts inherit no capabilities, and none of the files that this program inherited
-// beside the first three: who starts a gateway may have left a secret open. A unit of systemd gives capabilities
-// as ambient ones, which every program would get.
+// forget has the programs that this program starts inherit no capabilities. A unit of systemd gives them as ambient ones, which
+// every program would get. Nor do those programs inherit a file that this one inherited, beside the first three: who started it
+// may have left a secret open.
 func forget() {
 	open, _ := os.ReadDir("/proc/self/fd") //nolint:errcheck // without /proc there is no box
 	for _, file := range open {
