@@ -113,7 +113,7 @@ func (a talker) Open(ctx context.Context, host agent.Host, cfg agent.Config) (ag
 	return a.scripted.Open(ctx, host, cfg)
 }
 
-// What an agent says of itself while it opens is one commit, with the token by which it is found again.
+// An agent that says much of itself while it opens makes one commit, with the token by which it is found again.
 func TestWhatAnAgentSaysWhileItOpensIsOneCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &commits{Store: memlog.New()}

@@ -110,7 +110,7 @@ func (h host) Resume(token string) {
 	if !same {
 		l.info.Resume = token
 	}
-	if !same && opening { // what opens the agent notes keeps it
+	if !same && opening { // noteOpening keeps it
 		l.changes++
 		l.opening.changes = l.changes
 	}

@@ -40,6 +40,9 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if slices.ContainsFunc(history[1:], func(m uistream.Message) bool { return len(m.Parts) == 0 }) {
+			t.Fatalf("history has an answer without parts: %s", asJSON(history))
+		}
 		stop := records[len(records)-1].Payload.(trace.Stop)
 		if history[0].Role != "user" || history[0].ID != "u1" {
 			t.Fatalf("history begins with %+v", history[0])

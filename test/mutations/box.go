@@ -16,7 +16,7 @@ func boxPromises() []mutation {
 			text: "func(path string) bool { return isBelow(path, all) }", other: "func(path string) bool { return isBelow(path, nil) }", tests: "TestALinkInThePlace", packages: []string{"./policy/box"},
 		},
 		{
-			name: "what an agent has moved is open to the next one", promise: boxed, file: "session/box.go",
+			name: "what somebody has moved is open to the next agent", promise: boxed, file: "session/box.go",
 			text: "return h.places.Now(all)", other: "return all", tests: "ADataDirectoryThatIsMoved", packages: []string{"./internal/cli"},
 		},
 		{
